@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Iterations of steady transport with element q by cell Peclet number |b| h / (2 k a), |b| taken as 1.
+"""Iterations of steady transport by cell Peclet number |b| h / (2 k a), |b| taken as 1.
 
-  steady_transport.py TESSERA [MESH]...     prints a table; MESH: some of box, box3, forest, file, vortex
+  steady_transport.py TESSERA [--ranks N] [--element dg] [MESH]...
+    prints a table; MESH: some of box, box3, forest, file, vortex; dg: box, box3, vortex
 
 -a Lap u + b . grad u = 1, u = 0 on the boundary, tolerance 1e-9, all that is chosen left to auto. The file is a square
 of moved quadrilaterals in a random order, as people_meshes.py writes it."""
+import argparse
 import json
 import subprocess
 import sys
@@ -27,18 +29,19 @@ MESHES = {
 }
 
 
-def solve(tessera, folder, name, degree, peclet):
+def solve(tessera, ranks, element, folder, name, degree, peclet):
     velocity, cells, mesh = MESHES[name]
     n = cells[degree]
     if name == "file":
         write_box(folder / f"scattered-{n}.msh", [n, n], [1, 1], shuffle=True, warp=0.2)
     case, report = folder / "case.yaml", folder / "report.json"
     case.write_text(
-        f"problem: transport\nmesh: {mesh.format(n=n)}\nspace: {{degree: {degree}}}\n"
+        f"problem: transport\nmesh: {mesh.format(n=n)}\nspace: {{degree: {degree}, element: {element}}}\n"
         f"data: {{b: {velocity}, a: {1 / n / (2 * degree * peclet):.6e}, f: 1}}\n"
         "boundary: {all: {dirichlet: 0}}\n")
     report.unlink(missing_ok=True)
-    run = subprocess.run([tessera, "solve", case.name, "--quiet", "--json", report.name], cwd=folder,
+    several = ["--ranks", str(ranks), "--threads", "1"] if ranks > 1 else []
+    run = subprocess.run([tessera, "solve", case.name, "--quiet", "--json", report.name, *several], cwd=folder,
                          capture_output=True, text=True, timeout=600, check=False)
     if run.returncode:
         return "fails"
@@ -46,13 +49,19 @@ def solve(tessera, folder, name, degree, peclet):
 
 
 def main():
-    tessera = str(Path(sys.argv[1]).resolve())
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tessera", type=Path)
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--element", default="q")
+    parser.add_argument("mesh", nargs="*", default=list(MESHES))
+    asked = parser.parse_intermixed_args()
+    tessera = str(asked.tessera.resolve())
     print("| mesh | degree | " + " | ".join(f"{p:g}" for p in PECLET) + " |")
     print("|---|---|" + "---|" * len(PECLET))
     with tempfile.TemporaryDirectory() as folder:
-        for name in sys.argv[2:] or MESHES:
+        for name in asked.mesh:
             for degree in DEGREES:
-                counts = [solve(tessera, Path(folder), name, degree, p) for p in PECLET]
+                counts = [solve(tessera, asked.ranks, asked.element, Path(folder), name, degree, p) for p in PECLET]
                 n = MESHES[name][1][degree]
                 size = f"{n}^3" if name == "box3" else f"{n}^2"
                 print(f"| {name}, {size} | {degree} | " + " | ".join(counts) + " |", flush=True)

@@ -3,6 +3,7 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
+#include <stdio.h>
 #include "tessera/tessera.h"
 
 #if defined(__GNUC__)
@@ -91,6 +92,10 @@ enum { CLI_DEVICE_NAME = 512 };
 bool cli_find_gpu(const char *device, char text[CLI_DEVICE_NAME]);
 /* What computes, for titles: "Intel Xeon .., 2 threads, 512-bit SIMD", or the name of a device. */
 void cli_describe_machine(const TesContext *context, size_t size, char *text);
+/* Columns of the terminal on the standard output, else of the environment (COLUMNS); 0: any number. */
+int cli_width(void);
+/* A line; on a narrow terminal it goes on below its second column. */
+void cli_print_line(FILE *out, const char *line);
 /* A line that the next one overwrites on a terminal; in a log only now and then. The end comes before anything else is
  * printed. */
 void cli_progress(const char *line);

@@ -24,9 +24,33 @@ static bool overwrites(void) {
   return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-static int width(void) {
+int cli_width(void) {
   struct winsize size;
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col - 1 : WIDTH;
+  const char *columns = getenv("COLUMNS");
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col;
+  return columns && atoi(columns) > 1 ? atoi(columns) : 0;
+}
+
+/* Where a line of at most `most` characters ends: at its last blank, or at `most`. */
+static int line_end(const char *text, int most) {
+  int end = most;
+  if ((int)strlen(text) <= most) return (int)strlen(text);
+  while (end > 0 && text[end] != ' ') end--;
+  return end > 0 && strspn(text, " ") < (size_t)end ? end : most;
+}
+
+void cli_print_line(FILE *out, const char *line) {
+  enum { INDENT = 10, LEAST = 40 };
+  const int columns = isatty(fileno(out)) || out == stdout ? cli_width() : 0;
+  int most = columns;
+  while (columns >= LEAST && (int)strlen(line) > most) {
+    const int end = line_end(line, most);
+    fprintf(out, "%.*s\n%*s", end, line, INDENT, "");
+    line += end;
+    line += strspn(line, " ");
+    most = columns - INDENT;
+  }
+  fprintf(out, "%s\n", line);
 }
 
 void cli_progress(const char *line) {
@@ -38,7 +62,7 @@ void cli_progress(const char *line) {
   last_second = seconds;
   shown = overwrite;
   if (overwrite)
-    printf("\r\033[K%.*s", width(), line);
+    printf("\r\033[K%.*s", (cli_width() ? cli_width() : WIDTH) - 1, line);
   else
     printf("%s\n", line);
   fflush(stdout);
@@ -77,6 +101,6 @@ void cli_log(void *user, TesLogLevel level, const char *line) {
   }
   cli_progress_end();
   FILE *out = level == TES_LOG_WARNING ? stderr : stdout;
-  fprintf(out, "%s\n", line);
+  cli_print_line(out, line);
   fflush(out);
 }

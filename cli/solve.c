@@ -242,12 +242,12 @@ static TesStatus report_step(void *user, const TesAdaptStep *step) {
                                               .goal = step->goal,
                                               .l2 = step->error_l2,
                                               .h1 = step->error_h1};
-  solve_print_step(s, step);
   solve_progress(s, (step->step + 1.0) / s->input->adapt.steps);
   s->has_errors = s->input->problem.exact[0] && !s->input->about.flow;
   s->error_l2 = step->error_l2, s->error_h1 = step->error_h1;
   if (s->input->about.flow) status = solve_find_errors(s, step->problem);
   if (status == TES_OK) status = solve_find_outputs(s, step->problem);
+  solve_print_step(s, step);
   if (status == TES_OK)
     status = solve_write_numbered(s, step->problem, s->first_step + step->step, s->first_step + step->step,
                                   step->indicator);

@@ -48,6 +48,8 @@ typedef struct SolveInTime {
   TesReportRemesh *remesh;                  /* [remesh_room] of the report */
   int64_t remesh_room;
   double adapt_seconds; /* of all changes of the mesh */
+  double change[2];     /* per unit of time, and at which steps: not after half of the steps, and later */
+  int change_step[2];
   FILE *series;
 } SolveInTime;
 
@@ -202,6 +204,25 @@ void solve_log(const Solve *s, TesLogLevel level, const char *format, ...) CLI_P
 void solve_print_problem(const Solve *s);
 void solve_print_solver(const Solve *s, const TesProblem *problem);
 void solve_print_step(const Solve *s, const TesAdaptStep *step);
+/* A row of a table of steps (solve_columns.c). Columns of rank 0 are always shown, others in the order of their ranks
+ * as far as they fit. */
+enum { SOLVE_COLUMNS = 40 };
+typedef struct SolveColumn {
+  char name[24], text[24];
+  int rank, width;
+} SolveColumn;
+typedef struct SolveColumns {
+  int count;
+  SolveColumn column[SOLVE_COLUMNS];
+} SolveColumns;
+void solve_column(SolveColumns *columns, int rank, int width, const char *name, const char *format, ...)
+    CLI_PRINTF(5, 6);
+/* A column a value of the case, of ranks 1, 2, ..; '-' where it is not known. */
+void solve_value_columns(const Solve *s, bool known, SolveColumns *columns);
+/* The first row has the names above it. */
+void solve_print_columns(const Solve *s, TesLogLevel level, const SolveColumns *columns, bool first);
+/* "12 s", "3 min", "1.5 h"; "-" where it is negative or NaN. */
+void solve_print_span(double seconds, char text[32]);
 void solve_monitor(void *user, int iteration, double residual);
 /* Tells the caller, where it wants to know, how much is done. */
 void solve_progress(const Solve *s, double part);

@@ -75,7 +75,9 @@ static TesStatus check_endings(Solve *s) {
     return refuse(s, "output.film: a film shows the pictures of output.png, which is missing");
   if (drawn == TES_OK && s->input->film && !s->input->adaptive && !solve_is_in_time(s))
     return refuse(s, "output.film: a film is for `time` and `adapt`: this case has one picture");
-  return drawn == TES_OK ? check_ending(s, s->input->plot.file, false, "plot", ".svg") : drawn;
+  const char *plot = s->input->plot.file, *dot = plot ? strrchr(plot, '.') : NULL;
+  return drawn == TES_OK && !(dot && !strcasecmp(dot, ".pdf")) ? check_ending(s, plot, false, "plot", ".svg")
+                                                               : drawn;
 }
 
 /* Makes a folder and all above it. */
@@ -198,6 +200,7 @@ TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
                                .range = {p->range[0], p->range[1]},
                                .colours = p->colours,
                                .warp = p->warp,
+                               .arrows = {p->arrows[0], p->arrows[1], p->arrows[2]},
                                .run = step < 0 ? NULL : &s->pictures};
   const char *path = solve_png_path(s);
   if (!path) return TES_OK;

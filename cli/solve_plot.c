@@ -66,9 +66,42 @@ static bool has_number(const Rows *rows, int lines) {
   return false;
 }
 
+/* The largest absolute number of a line; 0: there is none. */
+static double size_of(const CliLine *line) {
+  double size = 0;
+  for (int i = 0; i < line->points; i++)
+    if (isfinite(line->y[i])) size = fmax(size, fabs(line->y[i]));
+  return size;
+}
+
+/* Whether a common axis would make a line flat: lines differ in size by more than a factor of ten. */
+static bool differ_in_size(int lines, const CliLine *line) {
+  double low = INFINITY, high = 0;
+  for (int i = 0; i < lines; i++) {
+    const double size = size_of(&line[i]);
+    if (size > 0) low = fmin(low, size), high = fmax(high, size);
+  }
+  return high > 10 * low;
+}
+
+static TesStatus draw_panels(const Solve *s, int lines, CliLine *line) {
+  CliFigure *panel = calloc((size_t)lines, sizeof *panel);
+  if (!panel) return TES_OUT_OF_MEMORY;
+  for (int i = 0; i < lines; i++) {
+    line[i].colour = 0;
+    panel[i] =
+        (CliFigure){.title = line[i].name, .x_label = "t", .line = &line[i], .lines = 1, .free_y = true};
+  }
+  const TesStatus status =
+      cli_figure_write_panels(s->context, s->input->name, NULL, lines, panel, s->input->plot.file);
+  free(panel);
+  return status;
+}
+
 static TesStatus draw(const Solve *s, const Rows *rows) {
   const TesCasePlot *plot = &s->input->plot;
   CliLine *line = calloc((size_t)plot->lines + 1, sizeof *line);
+  TesStatus status;
   if (!line) return TES_OUT_OF_MEMORY;
   for (int i = 0; i < plot->lines; i++)
     line[i] = (CliLine){.name = s->input->value[plot->of[i]].name,
@@ -83,7 +116,10 @@ static TesStatus draw(const Solve *s, const Rows *rows) {
                             .line = line,
                             .lines = plot->lines,
                             .free_y = true};
-  const TesStatus status = cli_figure_write(s->context, &figure, plot->file);
+  if (differ_in_size(plot->lines, line))
+    status = draw_panels(s, plot->lines, line);
+  else
+    status = cli_figure_write(s->context, &figure, plot->file);
   free(line);
   return status;
 }

@@ -31,7 +31,7 @@ void solve_log(const Solve *s, TesLogLevel level, const char *format, ...) {
   if (line && s->options->log)
     s->options->log(s->options->user, level, line);
   else if (line)
-    fprintf(out, "%s\n", line);
+    cli_print_line(out, line);
   free(line);
   fflush(out);
 }
@@ -107,22 +107,24 @@ void solve_print_solver(const Solve *s, const TesProblem *problem) {
 }
 
 void solve_print_step(const Solve *s, const TesAdaptStep *step) {
+  enum { LAST = SOLVE_COLUMNS };                                   /* ranks behind all values */
   const bool dual = s->input->adapt.estimator == TES_ESTIMATE_DWR; /* whose estimate has a sign */
-  char upper[32] = "", error[64] = "";
-  if (step->step == 0) {
-    if (strcmp(tes_context_device(s->context), "cpu") != 0)
-      solve_log(s, TES_LOG_INFO, "estimator on the host, from a copy of the solution");
-    solve_log(
-        s, TES_LOG_INFO,
-        " step        cells     unknowns      hanging  its   estimate  %s    error  effectivity  seconds",
-        dual ? "    upper  " : "");
-  }
-  if (!isnan(step->error)) snprintf(error, sizeof error, "%9.2e  %11.3f", step->error, step->effectivity);
-  if (dual) snprintf(upper, sizeof upper, "%9.2e  ", step->upper);
-  solve_log(s, TES_LOG_INFO, "%5d %12lld %12lld %12lld  %3d  %9.2e  %s%-22s  %7.2f",
-            s->first_step + step->step, (long long)step->cells, (long long)step->dofs,
-            (long long)step->hanging, step->iterations, step->estimate, upper, error,
-            step->setup_seconds + step->solve_seconds + step->estimate_seconds);
+  SolveColumns c = {0};
+  if (step->step == 0 && strcmp(tes_context_device(s->context), "cpu") != 0)
+    solve_log(s, TES_LOG_INFO, "estimator on the host, from a copy of the solution");
+  solve_column(&c, 0, 5, "step", "%d", s->first_step + step->step);
+  solve_column(&c, 0, 9, "cells", "%lld", (long long)step->cells);
+  solve_column(&c, 0, 10, "unknowns", "%lld", (long long)step->dofs);
+  solve_column(&c, LAST, 9, "hanging", "%lld", (long long)step->hanging);
+  solve_column(&c, 0, 3, "its", "%d", step->iterations);
+  solve_column(&c, 0, 9, "estimate", "%.2e", step->estimate);
+  if (dual) solve_column(&c, 0, 9, "upper", "%.2e", step->upper);
+  if (!isnan(step->error)) solve_column(&c, 0, 9, "error", "%.2e", step->error);
+  if (!isnan(step->error)) solve_column(&c, LAST, 11, "effectivity", "%.3f", step->effectivity);
+  solve_value_columns(s, true, &c);
+  solve_column(&c, 0, 7, "seconds", "%.2f",
+               step->setup_seconds + step->solve_seconds + step->estimate_seconds);
+  solve_print_columns(s, TES_LOG_INFO, &c, step->step == 0);
 }
 
 /* Seconds still to go at the rate of the last iteration; negative: unknown. */
@@ -141,7 +143,7 @@ void solve_monitor(void *user, int iteration, double residual) {
   char factor[32] = "-", left[32] = "";
   const double elapsed = solve_now() - s->solve_started, seconds = time_left(s, iteration, residual, elapsed);
   if (iteration > 0) snprintf(factor, sizeof factor, "%.2e", residual / s->previous_residual);
-  if (seconds >= 0) snprintf(left, sizeof left, "%.2g s", seconds);
+  if (seconds >= 0) solve_print_span(seconds, left);
   solve_log(s, TES_LOG_INFO, "%9d    %9.3e  %9s  %9.3f  %s", iteration, residual, factor, elapsed, left);
   s->previous_residual = residual;
   if (residual > 0) solve_progress(s, log(residual) / log(s->tolerance));
@@ -248,8 +250,10 @@ void solve_print_outcome(const Solve *s) {
   if (s->step_count) snprintf(steps, sizeof steps, "%d steps, ", s->step_count);
   if (!isnan(solve_rate(s)))
     snprintf(rate, sizeof rate, ": %.3g million unknowns a second", 1e-6 * solve_rate(s));
-  if (!s->result.residuals && s->outcome == TES_OK) /* of steps whose systems are solved directly */
-    solve_log(s, TES_LOG_INFO, "ended after %lld steps, %.3f s", (long long)s->in_time.report.steps,
+  if (s->in_time.report.steps)
+    solve_log(s, TES_LOG_INFO, "%s at t = %.6g after %lld steps, %.3f s; %d iterations, %.3f s",
+              s->outcome == TES_OK ? "ended" : outcome, s->in_time.report.time,
+              (long long)s->in_time.report.steps, solve_now() - s->solve_started, s->iterations,
               solve_seconds(s));
   else
     solve_log(s, TES_LOG_INFO, "%s after %s%d iterations, %.3f s%s", outcome, steps, s->iterations,

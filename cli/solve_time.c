@@ -183,17 +183,73 @@ static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
   return status;
 }
 
+/* Steps until the change per unit of time is as small as time.steady wants it, at its rate in about the last half of
+ * the steps; `left` where it does not fall so fast. */
+static double steps_left(Solve *s, const TesProblemInfo *info, int left) {
+  SolveInTime *t = &s->in_time;
+  if (info->change > 0 && info->step >= 2 * t->change_step[1]) {
+    t->change[0] = t->change[1], t->change_step[0] = t->change_step[1];
+    t->change[1] = info->change, t->change_step[1] = info->step;
+  }
+  if (!(t->change[0] > info->change) || !(info->change > 0)) return left;
+  const double rate = log(t->change[0] / info->change) / (info->step - t->change_step[0]),
+               steps = log(info->change / s->input->problem.time.steady) / rate;
+  return steps >= 0 && steps < left ? steps : left;
+}
+
+/* Values on the way are for people: those that cannot be found are left out. */
+static TesStatus find_values(Solve *s, const TesProblem *problem) {
+  const double start = solve_now();
+  TesStatus status = s->input->values ? solve_find_numbers(s, problem) : TES_OK;
+  if (status == TES_NAN || status == TES_INVALID_INPUT) {
+    tes_context_clear(s->context);
+    s->message[0] = 0, status = TES_OK;
+  }
+  s->in_time.output_seconds += solve_now() - start;
+  return status;
+}
+
+/* Between the lines of the table. */
+static void print_progress(const Solve *s, const TesProblemInfo *info, const char *span) {
+  char line[160], change[40] = "";
+  if (s->options->log || tes_communicator_rank(cli_ranks()) > 0) return;
+  if (info->change > 0) snprintf(change, sizeof change, ", change %.1e", info->change);
+  snprintf(line, sizeof line, "step %d of %s%d, t = %.5g%s, %s to go", info->step,
+           info->varies ? "about " : "", info->steps, info->time, change, span);
+  cli_progress(line);
+}
+
 /* About twenty lines in all, or one a step. */
-static void print_step(const Solve *s, const TesProblemInfo *info, const TesSolveResult *result) {
-  char dofs[32] = "";
-  if (s->input->adaptive) snprintf(dofs, sizeof dofs, "  %10lld", (long long)s->dofs);
+static TesStatus print_step(Solve *s, const TesProblem *problem, const TesProblemInfo *info,
+                            const TesSolveResult *result) {
   const int done = info->step - s->first_step, left = info->steps - info->step;
   const double elapsed = solve_now() - s->solve_started;
-  const bool shown = info->step % (1 + info->steps / 20) == 0 || done == 1 || !left;
-  solve_log(s, shown ? TES_LOG_INFO : TES_LOG_DETAIL, "%9d    %11.5g%s  %10d  %9.3e  %9.3f  %.2g s",
-            info->step, info->time, dofs, result->iterations,
-            result->residual_count ? result->residuals[result->residual_count - 1] : 0, elapsed,
-            elapsed / done * left);
+  const bool shown = info->step % (1 + info->steps / 20) == 0 || done == 1 || !left,
+             steady = info->change > 0, verbose = s->options->common.verbosity >= TES_VERBOSE;
+  SolveColumns c = {0};
+  char span[32];
+  if (s->options->common.verbosity < TES_NORMAL) return TES_OK;
+  solve_print_span(elapsed / done * steps_left(s, info, left), span);
+  if (!shown && !verbose) {
+    print_progress(s, info, span);
+    return TES_OK;
+  }
+  const TesStatus status = shown ? find_values(s, problem) : TES_OK;
+  if (status != TES_OK) return status;
+  solve_column(&c, 0, 7, "step", "%d", info->step);
+  solve_column(&c, 0, 10, "time", "%.5g", info->time);
+  if (s->input->adaptive) solve_column(&c, 0, 10, "unknowns", "%lld", (long long)s->dofs);
+  solve_column(&c, 0, 4, "its", "%d", result->iterations);
+  if (verbose)
+    solve_column(&c, 0, 9, "residual", "%.3e",
+                 result->residual_count ? result->residuals[result->residual_count - 1] : 0);
+  if (s->input->problem.time.steady > 0)
+    solve_column(&c, 0, 8, "change", steady ? "%.1e" : "-", info->change);
+  solve_value_columns(s, shown, &c);
+  solve_column(&c, 0, 7, "seconds", "%.*f", elapsed < 100 ? 3 : 0, elapsed);
+  solve_column(&c, 0, 7, "to go", "%s", span);
+  solve_print_columns(s, shown ? TES_LOG_INFO : TES_LOG_DETAIL, &c, done == 1);
+  return TES_OK;
 }
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
@@ -323,7 +379,7 @@ static TesStatus make_steps(Solve *s, TesProblem *problem) {
     info = tes_problem_info(problem);
     if (status == TES_OK && s->outcome != TES_OK) status = write_last(s, problem);
     if (s->outcome != TES_OK || status != TES_OK) break;
-    print_step(s, &info, &result);
+    if (status == TES_OK) status = print_step(s, problem, &info, &result);
     solve_progress(s, (double)info.step / info.steps);
     if (info.step == info.steps && info.time < s->input->problem.time.end - info.dt / 2)
       solve_log(s, TES_LOG_INFO, "          a steady state, as time.steady says");
@@ -369,8 +425,6 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   cli_interrupt_stage(NULL);
   solve_keep_solver(s, problem);
   solve_print_solver(s, problem);
-  solve_log(s, TES_LOG_INFO, "     step           time%s  iterations   residual    seconds  to go",
-            s->input->adaptive ? "    unknowns" : "");
   if (s->checkpoint) status = read_history(s, problem);
   if (status == TES_OK && s->checkpoint) status = solve_take_samples(s, tes_problem_info(problem).time);
   s->solve_started = s->in_time.written = now_of_all();
@@ -381,5 +435,10 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   const TesStatus finished = s->solved ? finish(s, problem) : TES_OK;
   if (status == TES_OK) status = finished;
   solve_end_problem(s, &problem);
+  if (s->outcome == TES_INTERRUPTED)
+    snprintf(s->message, sizeof s->message, "interrupted at t = %.6g, after %lld steps%s%.800s",
+             s->in_time.report.time, (long long)s->in_time.report.steps,
+             s->has_checkpoint ? "; go on with --restart " : "",
+             s->has_checkpoint ? s->input->checkpoint : "");
   return s->outcome != TES_OK ? s->outcome : status;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 static const char help[] =
@@ -17,7 +18,9 @@ static const char help[] =
     "  --set key.path=value   replaces or adds a value of the case; repeatable\n"
     "  --csv FILE             writes the table, to the standard output for '-'\n"
     "  --json FILE            the same as JSON\n"
-    "  --plot FILE.svg        draws it over the unknowns, or over the steps in time\n"
+    "  --plot FILE.svg        draws errors, and values by their distance to their limit, over the unknowns\n"
+    "                         or over the steps in time; FILE.pdf: as PDF\n"
+    "  --exact NAME=x,..      what values go to, in the place of extrapolated limits\n"
     "  --draw NAME[,NAME]     what is drawn: columns; solve_s: the time       (errors, or values)\n"
     "  --device D --threads N --ranks N --simd BITS --deterministic\n"
     "  --verbose | --quiet    more, or nothing but errors\n"
@@ -26,7 +29,7 @@ static const char help[] =
     "the cells "
     "stay, in the step in time.\nThe files of the case (output.vtu and the like) are not written.\n";
 
-enum { SET = CLI_OWN_OPTIONS, OVER, CSV, PLOT, DRAW, DETERMINISTIC, HELP };
+enum { SET = CLI_OWN_OPTIONS, OVER, CSV, PLOT, DRAW, EXACT, DETERMINISTIC, HELP };
 
 static const struct option long_options[] = {{"set", required_argument, NULL, SET},
                                              {"over", required_argument, NULL, OVER},
@@ -35,6 +38,7 @@ static const struct option long_options[] = {{"set", required_argument, NULL, SE
                                              {"csv", required_argument, NULL, CSV},
                                              {"plot", required_argument, NULL, PLOT},
                                              {"draw", required_argument, NULL, DRAW},
+                                             {"exact", required_argument, NULL, EXACT},
                                              {"deterministic", no_argument, NULL, DETERMINISTIC},
                                              {"help", no_argument, NULL, HELP},
                                              {0}};
@@ -110,6 +114,35 @@ bool study_parse_key(Study *study, const char *text) {
   }
 }
 
+/* "NAME=NUMBER,..": the next one, *at <- what is behind it; false: there is none, or it is wrong. */
+static bool next_exact(const char **at, const char **name, int *length, double *number) {
+  char *end;
+  *name = *at, *length = (int)strcspn(*at, "=,");
+  if (*length == 0 || (*at)[*length] != '=') return false;
+  *number = strtod(*at + *length + 1, &end);
+  if (end == *at + *length + 1 || (*end && *end != ',') || !isfinite(*number)) return false;
+  *at = end + (*end == ',');
+  return true;
+}
+
+static bool check_exact(const char *text) {
+  const char *at = text, *name;
+  int length;
+  double number;
+  while (*at && next_exact(&at, &name, &length, &number)) continue;
+  if (*at) cli_usage_error("--exact %s: expected NAME=NUMBER,.., e.g. --exact drag=5.5795", text);
+  return !*at;
+}
+
+double study_exact(const Study *study, const char *wanted) {
+  const char *at = study->exact ? study->exact : "", *name;
+  int length;
+  double number;
+  while (*at && next_exact(&at, &name, &length, &number))
+    if ((int)strlen(wanted) == length && !strncmp(wanted, name, (size_t)length)) return number;
+  return NAN;
+}
+
 static bool parse_option(int option, Study *study) {
   SolveOptions *o = &study->solve;
   switch (option) {
@@ -131,6 +164,9 @@ static bool parse_option(int option, Study *study) {
   case DRAW:
     study->draw = optarg;
     return true;
+  case EXACT:
+    study->exact = optarg;
+    return check_exact(optarg);
   case DETERMINISTIC:
     o->common.deterministic = 1;
     return true;
@@ -254,6 +290,7 @@ static int run(int argc, char **argv, Study *study) {
   if (status == TES_OK) status = check_files(ctx, study);
   if (status == TES_OK) status = for_rows(ctx, study, check_row);
   if (status == TES_OK) status = for_rows(ctx, study, solve_row);
+  cli_table_print_rest(&study->table);
   describe(argc, argv, ctx, study);
   const TesStatus written = write_files(ctx, study);
   cli_context_destroy(&ctx);
@@ -265,7 +302,12 @@ static int refuse(const Study *study, int argc) {
   if (!study->keys) return cli_usage_error("study needs --over KEY=a,b,.., e.g. --over mesh.refine=0,1,2");
   if (!strcmp(study->solve.path, "-"))
     return cli_usage_error("study reads its case from a file, not from '-'");
+  const char *dot = study->plot ? strrchr(study->plot, '.') : NULL;
+  if (dot && (!strcasecmp(dot, ".png") || !strcasecmp(dot, ".jpg") || !strcasecmp(dot, ".eps")))
+    return cli_usage_error("--plot %s: figures are SVG or PDF: call it %.*s.svg or %.*s.pdf", study->plot,
+                           (int)(dot - study->plot), study->plot, (int)(dot - study->plot), study->plot);
   if (study->draw && !study->plot) return cli_usage_error("--draw needs --plot FILE.svg");
+  if (study->exact && !study->plot) return cli_usage_error("--exact needs --plot FILE.svg");
   return 0;
 }
 

@@ -30,8 +30,8 @@ typedef struct StudyRow {
 } StudyRow;
 
 typedef struct Study {
-  SolveOptions solve; /* of all rows, but for the last overrides */
-  const char *draw, *csv, *json, *plot;
+  SolveOptions solve;                           /* of all rows, but for the last overrides */
+  const char *draw, *csv, *json, *plot, *exact; /* exact: "NAME=NUMBER,.." */
   StudyKey key[STUDY_KEYS];
   int keys;
   int rows, row; /* the row that is solved */
@@ -39,6 +39,7 @@ typedef struct Study {
   StudyMeasure *measure;
   int measures;
   CliColumn *column;
+  int *block; /* of the table */
   CliTable table;
   char comment[1024], machine[256];
   TesStatus status;
@@ -60,6 +61,8 @@ bool study_extrapolate(const double value[3], const double ratio[2], double *ord
 /* Names of what is measured, from the first row; false: no memory. */
 bool study_begin(Study *study, const Solve *s);
 void study_keep(Study *study, const Solve *s);
+/* What --exact says of a value; NaN: nothing. */
+double study_exact(const Study *study, const char *name);
 TesStatus study_plot(TesContext *ctx, const Study *study);
 void study_free(Study *study);
 

@@ -56,30 +56,38 @@ static int width(const char *name, int least) {
   return length > least ? length : least;
 }
 
-/* Keys by the last part of their names, sizes, measures with orders and limits, times. */
+static void add_column(Study *study, int *n, const char *name, int wide, int digits, int block) {
+  study->block[*n] = block;
+  study->column[(*n)++] = (CliColumn){name, wide, digits};
+}
+
+/* Keys, sizes, measures with orders and limits, times. A narrow terminal shows unknowns, status and measures first. */
 static bool make_columns(Study *study) {
   int n = 0;
-  CliColumn *c = study->column =
-      calloc((size_t)(study->keys + FIXED + 3 * study->measures), sizeof *study->column);
-  if (!c) return false;
+  const size_t most = (size_t)(study->keys + FIXED + 3 * study->measures);
+  const int last = 1 + study->measures;
+  study->column = calloc(most, sizeof *study->column);
+  study->block = calloc(most, sizeof *study->block);
+  if (!study->column || !study->block) return false;
   for (int k = 0; k < study->keys; k++) {
     int widest = width(study->key[k].text, 0);
     for (int i = 0; i < study->key[k].values; i++) widest = width(study->key[k].value[i], widest);
-    c[n++] = (CliColumn){study->key[k].text, widest, -1};
+    add_column(study, &n, study->key[k].text, widest, -1, 0);
   }
-  c[n++] = (CliColumn){"cells", 9, 0};
-  c[n++] = (CliColumn){"dofs", 10, 0};
-  c[n++] = (CliColumn){"iterations", 10, 0};
+  add_column(study, &n, "cells", 9, 0, last);
+  add_column(study, &n, "dofs", 10, 0, 0);
+  add_column(study, &n, "iterations", 10, 0, last);
   for (int i = 0; i < study->measures; i++) {
     const StudyMeasure *m = &study->measure[i];
-    c[n++] = (CliColumn){m->name, width(m->name, m->error ? 10 : 14), m->error ? -2 : -3};
-    c[n++] = (CliColumn){m->order_name, width(m->order_name, 6), 2};
-    if (m->limit) c[n++] = (CliColumn){m->limit_name, width(m->limit_name, 14), -3};
+    add_column(study, &n, m->name, width(m->name, m->error ? 10 : 16), m->error ? -2 : -3, 1 + i);
+    add_column(study, &n, m->order_name, width(m->order_name, 6), 2, 1 + i);
+    if (m->limit) add_column(study, &n, m->limit_name, width(m->limit_name, 16), -3, 1 + i);
   }
-  c[n++] = (CliColumn){"setup_s", 8, 3};
-  c[n++] = (CliColumn){"solve_s", 8, 3};
-  c[n++] = (CliColumn){"status", 12, -1};
-  cli_table_begin(&study->table, c, n, study->solve.common.verbosity >= TES_NORMAL);
+  add_column(study, &n, "setup_s", 8, 3, last);
+  add_column(study, &n, "solve_s", 8, 3, last);
+  add_column(study, &n, "status", 12, -1, 0);
+  cli_table_begin_blocks(&study->table, study->column, n, study->block, study->keys,
+                         study->solve.common.verbosity >= TES_NORMAL);
   return true;
 }
 
@@ -173,6 +181,6 @@ void study_free(Study *study) {
     free(m->number), free(m->order), free(m->limit);
   }
   for (int k = 0; k < study->keys; k++) free(study->key[k].text);
-  free(study->measure), free(study->column), free(study->result);
+  free(study->measure), free(study->column), free(study->block), free(study->result);
   cli_table_end(&study->table);
 }

@@ -7,17 +7,53 @@
 #include <cJSON.h>
 #include "output_file.h"
 
-void cli_table_begin(CliTable *table, const CliColumn *column, int columns, bool print) {
-  *table = (CliTable){.column = column, .columns = columns, .print = print};
-  if (!print) return;
-  for (int c = 0; c < columns; c++)
-    if (column[c].width)
-      printf("%*s ", column[c].digits == -1 ? -column[c].width : column[c].width, column[c].name);
+/* Whether a column is shown with the blocks from `first` to `end` - 1. */
+static bool is_shown(const CliTable *t, int c, int first, int end) {
+  const int block = t->block ? t->block[c] : 0;
+  return t->column[c].width && (c < t->lead || (block >= first && block < end));
+}
+
+static int width_of(const CliTable *t, int first, int end) {
+  int width = 0;
+  for (int c = 0; c < t->columns; c++) width += is_shown(t, c, first, end) ? t->column[c].width + 1 : 0;
+  return width - 1;
+}
+
+static int blocks_of(const CliTable *t) {
+  int last = 0;
+  for (int c = 0; c < t->columns && t->block; c++) last = t->block[c] > last ? t->block[c] : last;
+  return last + 1;
+}
+
+/* The end of the blocks that fit from `first` on; one in any case. */
+static int fit_blocks(const CliTable *t, int first) {
+  int end = first + 1;
+  const int blocks = blocks_of(t);
+  while (end < blocks && (!t->width || width_of(t, first, end + 1) <= t->width)) end++;
+  return end;
+}
+
+static void print_names(const CliTable *t, int first, int end) {
+  cli_progress_end();
+  for (int c = 0; c < t->columns; c++)
+    if (is_shown(t, c, first, end))
+      printf("%*s ", t->column[c].digits == -1 ? -t->column[c].width : t->column[c].width, t->column[c].name);
   printf("\n");
 }
 
+void cli_table_begin_blocks(CliTable *table, const CliColumn *column, int columns, const int *block, int lead,
+                            bool print) {
+  *table = (CliTable){
+      .column = column, .columns = columns, .print = print, .width = cli_width(), .block = block, .lead = lead};
+  table->shown = fit_blocks(table, 0);
+  if (print) print_names(table, 0, table->shown);
+}
+
+void cli_table_begin(CliTable *table, const CliColumn *column, int columns, bool print) {
+  cli_table_begin_blocks(table, column, columns, NULL, 0, print);
+}
+
 static void print_cell(const CliColumn *column, const CliCell *cell) {
-  if (column->width == 0) return;
   if (column->digits == -1)
     printf("%-*s ", column->width, cell->text ? cell->text : "-");
   else if (isnan(cell->number))
@@ -28,6 +64,24 @@ static void print_cell(const CliColumn *column, const CliCell *cell) {
     printf("%*.10g ", column->width, cell->number);
   else
     printf("%*.*f ", column->width, column->digits, cell->number);
+}
+
+static void print_row(const CliTable *t, int row, int first, int end) {
+  cli_progress_end();
+  for (int c = 0; c < t->columns; c++)
+    if (is_shown(t, c, first, end)) print_cell(&t->column[c], &t->cells[row * t->columns + c]);
+  printf("\n");
+  fflush(stdout);
+}
+
+void cli_table_print_rest(const CliTable *t) {
+  const int blocks = blocks_of(t);
+  for (int first = t->shown, end; first < blocks && t->print; first = end) {
+    end = fit_blocks(t, first);
+    printf("\n");
+    print_names(t, first, end);
+    for (int row = 0; row < t->rows; row++) print_row(t, row, first, end);
+  }
 }
 
 bool cli_table_add(CliTable *table, const CliCell *cells) {
@@ -41,11 +95,7 @@ bool cli_table_add(CliTable *table, const CliCell *cells) {
   memcpy(table->cells + (size_t)table->rows * (size_t)table->columns, cells,
          (size_t)table->columns * sizeof *cells);
   table->rows++;
-  if (table->print) {
-    for (int c = 0; c < table->columns; c++) print_cell(&table->column[c], &cells[c]);
-    printf("\n");
-    fflush(stdout);
-  }
+  if (table->print) print_row(table, table->rows - 1, 0, table->shown);
   return true;
 }
 

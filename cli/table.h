@@ -1,4 +1,4 @@
-/* Tables of results: printed as they grow, then written as CSV or JSON, or drawn as SVG (figure.h). */
+/* Tables of results: printed as they grow, then written as CSV or JSON, or drawn (figure.h). */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 
@@ -25,10 +25,19 @@ typedef struct CliTable {
   int columns, rows, room;
   CliCell *cells; /* [rows][columns] */
   bool print;
+  int width;           /* of the terminal, 0: any */
+  const int *block;    /* [columns] a number each, from 0; NULL: one block */
+  int lead, shown;     /* columns that all blocks begin with; blocks that fit beside these */
   const char *comment; /* one line: the command, machine and date */
 } CliTable;
 
 void cli_table_begin(CliTable *table, const CliColumn *column, int columns, bool print);
+/* The same for a narrow terminal: columns of a block stay together, and as many blocks are printed as fit, behind the
+ * first `lead` columns. */
+void cli_table_begin_blocks(CliTable *table, const CliColumn *column, int columns, const int *block, int lead,
+                            bool print);
+/* Prints the blocks that did not fit, as many beside one another as do. */
+void cli_table_print_rest(const CliTable *table);
 /* False when memory is out. */
 bool cli_table_add(CliTable *table, const CliCell *cells);
 void cli_table_end(CliTable *table);

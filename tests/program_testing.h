@@ -23,6 +23,7 @@ static char output[1 << 16];
 
 static inline int set_up(void **state) {
   (void)state;
+  unsetenv("COLUMNS");
   return mkdtemp(folder) == NULL || chdir(folder) != 0;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "device/emulator/fiber.h"
 #include "device/kernel.h"
+#include "device/columns.h"
 #include "device/split_sums.h"
 #include "device_testing.h"
 
@@ -204,6 +205,54 @@ static void check_split_sums(TesContext *ctx) {
   }
 }
 
+/* Reciprocals; float32 ones are those of float64, rounded. */
+static void check_reciprocals(TesContext *ctx, TesPrecision precision) {
+  static double x[N];
+  uint64_t seed = 5;
+  TesVector *v = random_vector(ctx, precision, x, &seed);
+  assert_int_equal(tesi_kernel_invert(ctx, precision, N, tes_vector_data(v)), TES_OK);
+  for (int i = 0; i < N; i++) x[i] = precision == TES_DOUBLE ? 1 / x[i] : (double)(float)(1 / x[i]);
+  expect(v, x);
+  tes_vector_destroy(&v);
+}
+
+/* Products with 1 to 9 columns, and what is left without them. */
+static void check_columns(TesContext *ctx) {
+  enum { MOST = 9 };
+  static double x[MOST + 2][N];
+  static const double a[MOST] = {0.5, -2, 0.25, 3, -0.125, 1, -1, 0.75, 2};
+  TesiLayout *layout;
+  TesiColumns *columns;
+  TesVector *v[MOST + 2];
+  uint64_t seed = 5;
+  assert_int_equal(tesi_layout_create_plain(ctx, N, &layout), TES_OK);
+  assert_int_equal(tesi_columns_create(ctx, layout, MOST, &columns), TES_OK);
+  for (int k = 0; k < MOST; k++) assert_int_equal(tes_vector_length(columns->v[k]), N);
+  for (int k = 0; k < MOST + 2; k++) v[k] = random_vector(ctx, TES_DOUBLE, x[k], &seed);
+  double *const w = x[MOST], *const y = x[MOST + 1];
+  for (int count = 1; count <= MOST; count++) {
+    double product[2 * MOST], square = NAN, expected = 0;
+    assert_int_equal(tesi_columns_products(columns, count, v, v[MOST], v[count - 1], product), TES_OK);
+    for (int k = 0; k < count; k++) {
+      double of_w = 0, of_v = 0;
+      for (int i = 0; i < N; i++) of_w += x[k][i] * w[i], of_v += x[k][i] * x[count - 1][i];
+      assert_near(product[2 * k], of_w, 1e-13 * N);
+      assert_near(product[2 * k + 1], of_v, 1e-13 * N);
+    }
+    assert_int_equal(tesi_columns_subtract(columns, count, a, v, v[MOST + 1], count % 2 ? &square : NULL),
+                     TES_OK);
+    for (int i = 0; i < N; i++) {
+      for (int k = 0; k < count; k++) y[i] -= a[k] * x[k][i];
+      expected += y[i] * y[i];
+    }
+    expect(v[MOST + 1], y);
+    if (count % 2) assert_near(square, expected, 1e-13 * expected);
+  }
+  for (int k = 0; k < MOST + 2; k++) tes_vector_destroy(&v[k]);
+  tesi_columns_destroy(&columns);
+  tesi_layout_destroy(&layout);
+}
+
 static void check_reductions(TesContext *ctx, TesPrecision precision) {
   static double x[N], y[N];
   uint64_t seed = 5;
@@ -242,6 +291,8 @@ static void vectors_are_right_on_every_device(void **state) {
     check_combinations(ctx);
     check_pairs(ctx);
     check_split_sums(ctx);
+    for (int p = 0; p < 2 && tesi_has_kernels(ctx); p++) check_reciprocals(ctx, (TesPrecision)p);
+    if (tesi_has_kernels(ctx)) check_columns(ctx);
     tes_context_destroy(&ctx);
   }
 }

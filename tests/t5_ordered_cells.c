@@ -119,7 +119,7 @@ static void nodes_follow_the_velocity(void **state) {
     int64_t longest = -1;
     const double bx = atof(to[w][0]), by = atof(to[w][1]);
     assert_int_equal(tes_space_length(f.space), NODES * NODES);
-    assert_ok(f.ctx, tesi_ordered_cells_order(f.op, order, &longest));
+    assert_ok(f.ctx, tesi_ordered_cells_order(f.op, order, &longest, NULL));
     assert_int_equal(longest, 0);
     for (int i = 0; i < NODES * NODES; i++) rank[i] = -1;
     for (int i = 0; i < NODES * NODES; i++) rank[order[i]] = i;

@@ -85,43 +85,6 @@ static void create_mesh(TesContext *ctx, const Case *is, TesMesh **mesh) {
 
 /* ---- node by node -------------------------------------------------------------------------------------- */
 
-static int sorted_dim;
-
-static int compare_places(const void *a, const void *b) {
-  const double *x = *(const double *const *)a, *y = *(const double *const *)b;
-  for (int d = 0; d < sorted_dim; d++)
-    if (fabs(x[d] - y[d]) > 1e-9) return x[d] < y[d] ? -1 : 1;
-  return 0;
-}
-
-/* match[i]: the node of the whole space where node i of this rank's part is; each only once. */
-static int64_t *match_nodes(const TesSpace *whole, const TesSpace *part) {
-  const int64_t n = tes_space_length(whole), m = tes_space_length(part);
-  const int dim = whole->dim;
-  double *x = malloc((size_t)(n * dim) * sizeof *x), *y = malloc((size_t)(m * dim) * sizeof *y);
-  const double **sorted = malloc((size_t)n * sizeof *sorted);
-  int64_t *match = malloc((size_t)m * sizeof *match);
-  char *taken = calloc((size_t)n, 1);
-  assert_ok(alone, tes_space_coordinates(whole, x));
-  assert_ok(together, tes_space_coordinates(part, y));
-  for (int64_t i = 0; i < n; i++) sorted[i] = x + i * dim;
-  sorted_dim = dim;
-  qsort(sorted, (size_t)n, sizeof *sorted, compare_places);
-  for (int64_t i = 0; i < m; i++) {
-    const double *place = y + i * dim,
-                 **found = bsearch(&place, sorted, (size_t)n, sizeof *sorted, compare_places);
-    assert_non_null(found);
-    match[i] = (*found - x) / dim;
-    assert_false(taken[match[i]]);
-    taken[match[i]] = 1;
-  }
-  free(x);
-  free(y);
-  free(sorted);
-  free(taken);
-  return match;
-}
-
 static double *values_of(TesContext *ctx, const TesVector *v) {
   double *values = malloc((size_t)tes_vector_length(v) * sizeof *values);
   assert_ok(ctx, tes_vector_get(v, values));

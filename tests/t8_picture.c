@@ -2,6 +2,7 @@
  * letters are readable shapes, files are PNG. */
 #include <stdio.h>
 #include "forest_testing.h"
+#include "io/picture/arrows.h"
 #include "io/picture/scene.h"
 #include "tessera/output.h"
 
@@ -26,17 +27,17 @@ static void what_is_nearer_hides(void **state) {
   TesiCanvas *canvas;
   (void)state;
   assert_ok(ctx, tesi_canvas_create(ctx, 40, 30, &canvas));
-  const TesiCorner near[3] = {{2, 2, 5, 1, 1}, {30, 2, 5, 1, 1}, {2, 28, 5, 1, 1}},
-                   far[3] = {{0, 0, 1, 0, 1}, {80, 0, 1, 0, 1}, {0, 60, 1, 0, 1}};
+  const TesiCorner near[3] = {{2, 2, 5, 1, 1, {0}}, {30, 2, 5, 1, 1, {0}}, {2, 28, 5, 1, 1, {0}}},
+                   far[3] = {{0, 0, 1, 0, 1, {0}}, {80, 0, 1, 0, 1, {0}}, {0, 60, 1, 0, 1, {0}}};
   tesi_canvas_triangle(canvas, near, 0, 1);
   tesi_canvas_triangle(canvas, far, 0, 1);
   assert_colour(pixel(canvas, 6, 6), tesi_colour_at(1));
   assert_colour(pixel(canvas, 35, 25), tesi_colour_at(0));
-  tesi_canvas_line(canvas, &(TesiCorner){0, 6.5, 3, 0, 0}, &(TesiCorner){40, 6.5, 3, 0, 0}, 3,
-                   (TesiColour){1, 2, 3});
+  tesi_canvas_line(canvas, &(TesiCorner){.y = 6.5, .depth = 3}, &(TesiCorner){.x = 40, .y = 6.5, .depth = 3},
+                   3, (TesiColour){1, 2, 3});
   assert_colour(pixel(canvas, 6, 6), tesi_colour_at(1));
   assert_colour(pixel(canvas, 36, 6), (TesiColour){1, 2, 3});
-  const TesiCorner nan[3] = {{0, 0, 9, NAN, 1}, {80, 0, 9, NAN, 1}, {0, 60, 9, NAN, 1}};
+  const TesiCorner nan[3] = {{0, 0, 9, NAN, 1, {0}}, {80, 0, 9, NAN, 1, {0}}, {0, 60, 9, NAN, 1, {0}}};
   tesi_canvas_triangle(canvas, nan, 0, 1);
   assert_colour(pixel(canvas, 6, 6), (TesiColour){170, 170, 170});
   tesi_canvas_destroy(&canvas);
@@ -95,7 +96,32 @@ static void letters_differ(void **state) {
     tesi_free(ctx, &all);
     tesi_canvas_destroy(&canvas);
   }
-  assert_near(tesi_text_width(10, "abc"), 21, 1e-12);
+  assert_near(tesi_text_width(10, "abc"), tesi_text_width(10, "cba"), 1e-12);
+  assert_true(tesi_text_width(10, "W") > 2 * tesi_text_width(10, "i"));
+  /* UTF-8: letters that the font has; others, and bytes that are none, are left out */
+  assert_near(tesi_text_width(10, "\xc3\xa4"), tesi_text_width(10, "a"), 1e-12);
+  assert_true(tesi_text_width(10, "\xce\xbb\xc2\xb2") > 5);
+  assert_near(tesi_text_width(10, "a\xff\xe2\x88\x87\xc3z"), tesi_text_width(10, "az"), 1e-12);
+}
+
+/* Inside of a letter is white, as of the letter beside it: the o has a hole, the full stop none. */
+static void letters_have_holes(void **state) {
+  TesiCanvas *canvas;
+  (void)state;
+  assert_ok(ctx, tesi_canvas_create(ctx, 120, 60, &canvas));
+  tesi_canvas_text(canvas, 10, 50, 40, 0, (TesiColour){0, 0, 0}, "O.");
+  const int middle = 10 + (int)(tesi_text_width(40, "O") / 2),
+            dot = 10 + (int)(tesi_text_width(40, "O") + tesi_text_width(40, ".") / 2);
+  assert_int_equal(pixel(canvas, middle, 30).r, 255);
+  assert_int_equal(pixel(canvas, middle, 11).r, 0);
+  assert_int_equal(pixel(canvas, middle, 48).r, 0);
+  assert_int_equal(pixel(canvas, dot, 48).r, 0);
+  assert_int_equal(pixel(canvas, dot, 30).r, 255);
+  tesi_canvas_destroy(&canvas);
+  /* cut off at all sides of a canvas */
+  assert_ok(ctx, tesi_canvas_create(ctx, 5, 5, &canvas));
+  tesi_canvas_text(canvas, -20, 20, 40, 0, (TesiColour){0, 0, 0}, "WOW@");
+  tesi_canvas_destroy(&canvas);
 }
 
 /* ---- scenes -------------------------------------------------------------------------------------------- */
@@ -212,6 +238,96 @@ static void faces_in_the_plane_of_a_cut(void **state) {
   }
 }
 
+/* ---- arrows -------------------------------------------------------------------------------------------- */
+
+typedef struct Arrows {
+  TesiArrows *points; /* 20 pixels a length */
+  TesiArrowSize size;
+} Arrows;
+
+static void add_arrows(void *user, const TesiCorner c[3]) {
+  Arrows *a = user;
+  TesiCorner at[3] = {c[0], c[1], c[2]};
+  for (int i = 0; i < 3; i++) at[i].x = 20 * c[i].x, at[i].y = 60 - 20 * c[i].y;
+  tesi_arrow_size_triangle(&a->size, c);
+  tesi_arrows_sample(a->points, at);
+}
+
+static void no_line(void *user, const TesiCorner *a, const TesiCorner *b) {
+  (void)user, (void)a, (void)b;
+}
+
+/* Of the field (x, 1 - y, x + y), what stands at each point of the grid, and the mean square. */
+static Arrows arrows_of(const TesMesh *mesh, int slice) {
+  static const char *const of[] = {"1", "x", "1 - y", "x + y"};
+  Arrows a = {.size = {0}};
+  TesiQuantity *q[4];
+  const int dim = tes_mesh_info(mesh).dim;
+  for (int i = 0; i <= dim; i++) assert_ok(ctx, tesi_quantity_create(mesh, of[i], false, 0, NULL, &q[i]));
+  TesiScene scene = {.quantity = q[0], .mesh = mesh, .slice = slice, .at = 0.3, .detail = 0.05};
+  for (int d = 0; d < dim; d++) scene.vector[d] = q[d + 1];
+  assert_ok(ctx, tesi_arrows_create(ctx, 0, 0, 60, 60, 7, &a.points));
+  assert_ok(ctx, tesi_scene_draw(&scene, &(TesiSceneSink){add_arrows, no_line, &a}));
+  for (int i = 0; i <= dim; i++) tesi_quantity_destroy(&q[i]);
+  return a;
+}
+
+static void arrows_stand_on_a_grid(void **state) {
+  (void)state;
+  for (int slice = 0; slice <= 3; slice += 3) {
+    TesMesh *mesh;
+    const TesMeshDesc desc = {.dim = slice ? 3 : 2, .cells = {3, 2, 2}, .upper = {3, 2, 1}};
+    assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
+    Arrows a = arrows_of(mesh, slice);
+    assert_int_equal(a.points->columns, 8);
+    assert_int_equal(a.points->rows, 8);
+    int inside = 0;
+    for (int i = 0; i < 64; i++) {
+      const double x = (5.5 + i % 8 * 7) / 20,
+                   y = (60 - 5.5 - i / 8 * 7) / 20; /* 5.5: the rest on both sides */
+      if (y > 2) {
+        assert_true(a.points->point[i].depth == -INFINITY);
+        continue;
+      }
+      inside++;
+      assert_near(a.points->point[i].vector[0], x, 1e-9);
+      assert_near(a.points->point[i].vector[1], 1 - y, 1e-9);
+    }
+    assert_int_equal(inside, 40);
+    /* means of x^2 and (1 - y)^2: 3 and 1/3, at corners of pieces alone; largest: 9 + 1 */
+    assert_near(a.size.square / a.size.area, 10. / 3, 0.02);
+    assert_near(tesi_arrow_longest(&a.size), sqrt(10), 1e-9);
+    tesi_arrow_size_add(&a.size, &(TesiArrowSize){.largest = 1e8}); /* a singular point */
+    assert_near(tesi_arrow_longest(&a.size), 2.5 * sqrt(10. / 3), 0.02);
+    tesi_arrows_destroy(&a.points);
+    tes_mesh_destroy(&mesh);
+  }
+}
+
+/* What is nearer to the eye gives the arrow. */
+static void hidden_arrows_are_not_drawn(void **state) {
+  static const double depth[] = {2, 5, 3};
+  TesiArrows *arrows;
+  TesiCanvas *canvas;
+  (void)state;
+  assert_ok(ctx, tesi_arrows_create(ctx, 0, 0, 40, 40, 40 / 0.85, &arrows));
+  for (int i = 0; i < 3; i++) {
+    const double d = depth[i];
+    const TesiCorner c[3] = {{0, 0, d, 0, 1, {d, 0}}, {80, 0, d, 0, 1, {d, 0}}, {0, 80, d, 0, 1, {d, 0}}};
+    tesi_arrows_sample(arrows, c);
+  }
+  assert_int_equal(arrows->columns * arrows->rows, 1);
+  assert_near(arrows->point[0].vector[0], 5, 1e-12);
+  assert_ok(ctx, tesi_canvas_create(ctx, 60, 40, &canvas));
+  tesi_arrows_draw(arrows, 10, 1, canvas); /* half as long as the longest one: from (10, 20) to (30, 20) */
+  assert_true(pixel(canvas, 12, 20).r < 100 && pixel(canvas, 25, 20).r < 100);
+  assert_int_equal(pixel(canvas, 5, 20).r + pixel(canvas, 34, 20).r + pixel(canvas, 20, 30).r, 3 * 255);
+  assert_true(pixel(canvas, 22, 22).r < 100);  /* the head is wide behind */
+  assert_true(pixel(canvas, 14, 22).r == 255); /* the shaft is not */
+  tesi_canvas_destroy(&canvas);
+  tesi_arrows_destroy(&arrows);
+}
+
 /* ---- files --------------------------------------------------------------------------------------------- */
 
 static void files_are_png(void **state) {
@@ -244,6 +360,10 @@ static void files_are_png(void **state) {
     assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){.warp = 1}, path), TES_INVALID_INPUT);
     assert_non_null(strstr(tes_context_message(ctx), "elasticity has one, poisson has none"));
     tes_context_clear(ctx);
+    assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){.arrows = {"ux"}}, path), TES_INVALID_INPUT);
+    assert_non_null(strstr(tes_context_message(ctx), "one per direction"));
+    tes_context_clear(ctx);
+    assert_ok(ctx, tes_picture_write(problem, &(TesPictureDesc){.arrows = {"ux", "uy"}}, path));
     assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){.of = "nx"}, path), TES_INVALID_INPUT);
     tes_context_clear(ctx);
     assert_int_equal(tes_picture_write(problem, &(TesPictureDesc){0}, "/nowhere/at/all.png"), TES_IO);
@@ -272,8 +392,11 @@ int main(void) {
                                      cmocka_unit_test(what_is_nearer_hides),
                                      cmocka_unit_test(the_colours_grow_brighter),
                                      cmocka_unit_test(letters_differ),
+                                     cmocka_unit_test(letters_have_holes),
                                      cmocka_unit_test(scenes_have_the_size_of_the_mesh),
                                      cmocka_unit_test(faces_in_the_plane_of_a_cut),
+                                     cmocka_unit_test(arrows_stand_on_a_grid),
+                                     cmocka_unit_test(hidden_arrows_are_not_drawn),
                                      cmocka_unit_test(files_are_png)};
   return cmocka_run_group_tests(tests, begin, end);
 }

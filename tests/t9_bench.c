@@ -167,7 +167,7 @@ static void figures_take_lines_of_earlier_tables(void **state) {
   assert_output(">ours, b: solve<");
   assert_output(">ours, first: solve<");
   assert_output(">paper, GPU: solve<");
-  assert_output("fill=\"white\" stroke="); /* a single value of others */
+  assert_output("fill=\"#fff\" stroke="); /* a single value of others */
   assert_run("bench applications --table 4 --draw memory --seconds 0 --with first.csv --plot s.svg", 0);
   read_figure();
   assert_output(">MiB<");

@@ -134,6 +134,12 @@ static void a_series_of_checkpoints_carries(void **state) {
   /* a file whose name looks like a pattern is that file alone */
   assert_int_equal(rename("turning.h5", "turning[1].h5"), 0);
   assert_run("solve carried.yaml --quiet --set \"data.b.file=turning[1].h5\"", 0);
+  /* and so is a folder */
+  assert_int_equal(system("mkdir 'run[1]*' && cp faster-*.h5 'run[1]*'"), 0);
+  assert_run("solve thin.yaml --quiet --json a.json --set \"data.b.file=run[1]*/faster-*.h5\"", 0);
+  assert_near(at_point("u"), exact, 2e-5);
+  assert_run("solve thin.yaml --quiet --json a.json --set \"data.b.file=r*/faster-*.h5\"", 0);
+  assert_near(at_point("u"), exact, 2e-5);
   /* each of them is a start, and the start is one */
   assert_run("solve faster.yaml --quiet --restart faster-030.h5", 0);
   static const char *const wrong[][2] = {

@@ -111,6 +111,33 @@ static void colour_at(const char *path, long width, double across, double down, 
   free(p.at);
 }
 
+/* Pixels as dark as arrows, letters among them. */
+static int dark_pixels(const char *path) {
+  int none, count = 0;
+  const Bytes p = pixels(path, 0, &none);
+  const long row = 3 * 300 + 1;
+  for (long j = 0; j < p.length / row; j++)
+    for (long i = 1; i < row; i++) {
+      unsigned char *at = &p.at[j * row + i];
+      if (p.at[j * row] && j) *at = (unsigned char)(*at + at[-row]);
+      count += i % 3 == 0 && at[0] < 120 && at[-1] < 120 && at[-2] < 120;
+    }
+  free(p.at);
+  return count;
+}
+
+/* Arrows of (t, 0) grow with t, also at the first step, which knew no longer ones when it was drawn. */
+static void arrows_have_one_length(void **state) {
+  (void)state;
+  if (!tes_has_part("png")) skip();
+  write_case("data: {f: 0, initial: 1}\nboundary: {all: {neumann: 0}}\ntime: {start: 1, end: 3, step: 0.1}\n"
+             "output: {png: {file: u.png, of: 1 + 0*u, title: x, width: 300, every: 10, arrows: [t, 0]}}");
+  assert_run("solve a.yaml", 0);
+  const int dark[3] = {dark_pixels("u-000.png"), dark_pixels("u-001.png"), dark_pixels("u-002.png")};
+  if (!(dark[1] > 1.2 * dark[0] && dark[2] > 1.2 * dark[1]))
+    fail_msg("dark pixels: %d, %d, %d", dark[0], dark[1], dark[2]);
+}
+
 /* u = 1/2 + t everywhere: dark at first, bright at last, and in the middle what t = 1/4 has between 1/2 and 1. */
 static void a_run_has_one_range(void **state) {
   (void)state;
@@ -190,8 +217,8 @@ static void other_cases_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(steps_become_frames), cmocka_unit_test(a_run_has_one_range),
-      cmocka_unit_test(many_pictures_are_one_record), cmocka_unit_test(a_body_that_moves_is_a_film),
-      cmocka_unit_test(other_cases_are_refused)};
+      cmocka_unit_test(steps_become_frames),         cmocka_unit_test(a_run_has_one_range),
+      cmocka_unit_test(arrows_have_one_length),      cmocka_unit_test(many_pictures_are_one_record),
+      cmocka_unit_test(a_body_that_moves_is_a_film), cmocka_unit_test(other_cases_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -66,6 +66,22 @@ static void motions_are_those_of_the_body(void **state) {
     }
 }
 
+/* In time inertia holds what supports do not; that kinks hold nothing is told all the same, once, and not where a wall
+ * holds the body. */
+static void bodies_in_time_are_told_too(void **state) {
+  (void)state;
+  write_body("tests/data/kinks-bore.msh", "[0, 0, 0]");
+  const char time[] = "--set 'time={end: 0.2, step: 0.1}'";
+  cJSON *json = solve(time);
+  if (!json) return;
+  const char *told = strstr(output, "the mesh of bore is coarse");
+  assert_non_null(told);
+  assert_null(strstr(told + 1, "the mesh of bore is coarse"));
+  cJSON_Delete(json);
+  cJSON_Delete(solve("--set 'time={end: 0.2, step: 0.1}' --set 'boundary.all={displacement: [0, 0, 0]}'"));
+  assert_null(strstr(output, "is coarse"));
+}
+
 /* Half a ring of hexahedra, which lies on its bore by its weight, beside both files. */
 static void bores_bear_as_round_ones(void **state) {
   (void)state;
@@ -158,9 +174,9 @@ static void wedges_hold(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(motions_are_those_of_the_body),
-                                     cmocka_unit_test(bores_bear_as_round_ones), cmocka_unit_test(the_bracket),
-                                     cmocka_unit_test(fluid_turns_in_a_coarse_sphere),
-                                     cmocka_unit_test(wedges_hold)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(motions_are_those_of_the_body),  cmocka_unit_test(bodies_in_time_are_told_too),
+      cmocka_unit_test(bores_bear_as_round_ones),       cmocka_unit_test(the_bracket),
+      cmocka_unit_test(fluid_turns_in_a_coarse_sphere), cmocka_unit_test(wedges_hold)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

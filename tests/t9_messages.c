@@ -61,8 +61,8 @@ static void checkpoints_of_dg_are_starts(void **state) {
     /* the last two have degree 4, the start degree 3 */
     char command[400];
     snprintf(command, sizeof command,
-             "solve " SQUARE
-             " --device cpu --quiet --json r.json --set \"space={element: dg, degree: %d}\"%s%s",
+             "solve " SQUARE " --device cpu --quiet --json r.json --set solver.method=gmres --set "
+             "\"space={element: dg, degree: %d}\"%s%s",
              i < 2 ? 3 : 4, more[i], i == 0 ? " --set output.checkpoint=c.bin" : "");
     assert_run(command, 0);
     cJSON *json = read_json("r.json");

@@ -167,7 +167,10 @@ static void wrong_values_of_flows_are_told(void **state) {
       {"  values: {v: {force: front, of: x}}\n", "the mesh has no boundary or material called front"},
       {"  values: {v: {error: domain, of: h1}}\n", "of: expected l2, velocity_l2 or pressure_l2, got 'h1'"},
       {"  values: {v: {mean: domain, of: w}}\n", "unknown name 'w'"},
-      {"  png: {file: u.png, of: q}\n", "unknown name 'q'"}};
+      {"  png: {file: u.png, of: q}\n", "unknown name 'q'"},
+      {"  png: {file: u.png, arrows: [ux, q]}\n", "arrows: unknown name 'q'"},
+      {"  png: {file: u.png, arrows: [ux]}\n",
+       "arrows: expected a list of 2 expressions, as [-ux, -uy], or true"}};
   (void)state;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     write_flow(bad[i].outputs);
@@ -197,6 +200,8 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
       {"  values: {v: {force: left, of: x}}\n", "force: it belongs to stokes, elasticity and navier_stokes"},
       {"  values: {v: {error: left}}\n", "the error is that on the domain"},
       {"  values: {v: {error: domain, of: max}}\n", "of: expected l2 or h1, got 'max'"},
+      {"  png: {file: u.png, arrows: true}\n",
+       "arrows: expected a list of 2 expressions, as [-ux, -uy], or true in problems with a vector"},
       {"  values: {v: {meen: domain}}\n", "unknown key 'meen'; did you mean 'mean'?"},
       {"  values: {v: {point: [7, 0]}}\n", "output.values.v: the point (7, 0, 0) lies in no cell"},
       {"  lines: [{from: [0, 0], to: [1, 1]}]\n", "a line needs a file"},
@@ -372,6 +377,22 @@ static void a_plot_shows_the_series(void **state) {
   text[fread(text, 1, sizeof text - 1, file)] = 0;
   fclose(file);
   assert_non_null(strstr(text, ">mean</text>"));
+  /* sizes that differ by more than ten: a panel each, whose lines go from corner to corner */
+  assert_run(
+      "solve a.yaml --quiet --set output.plot=p.svg --set 'output.values.big={mean: domain, of: 50*u}'", 0);
+  assert_non_null(file = fopen("p.svg", "r"));
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  fclose(file);
+  count = 0;
+  for (const char *at = text; (at = strstr(at, "points=\"")); count++) {
+    double end[2] = {0};
+    at += strlen("points=\"");
+    assert_int_equal(sscanf(at, "%lf,%lf", &x[0], &y[0]), 2);
+    for (; sscanf(at, "%lf,%lf %n", &end[0], &end[1], &used) == 2; at += used) x[1] = end[0], y[1] = end[1];
+    assert_true(x[1] > x[0] + 200 && y[1] < y[0] - 150);
+  }
+  assert_int_equal(count, 3);
+  assert_non_null(strstr(text, ">big</text>"));
   assert_run("solve a.yaml --quiet --set output.series=null", 2);
   assert_output("output.series is missing");
   assert_run("solve a.yaml --quiet --set output.plot.file=p.png", 2);

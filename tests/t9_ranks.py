@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from ranks_cases import BOX, BRIEF, FOREST, FREE, HEAT, MORE
+from ranks_cases import BOX, BRIEF, FLUME, FOREST, FREE, GROWTH, HEAT, MORE
 
 LIMIT = 30  # seconds; the aim is 5, which a busy machine does not keep
 
@@ -85,9 +85,12 @@ def square_mesh():
 
 def compare(name, one, many, ranks, tolerance=1e-9):
     check(many["status"] == one["status"] == "converged", f"{name} on {ranks}: {many['status']}")
-    levels = [len(report.get("hierarchy", [])) for report in (one, many)]
-    check(many["iterations"] == one["iterations"] or levels[0] != levels[1],
+    levels = [report.get("hierarchy") for report in (one, many)]
+    equal = many["iterations"] == one["iterations"] or levels[0] != levels[1]
+    check(many["iterations"] <= GROWTH[name] * one["iterations"] if name in GROWTH else equal,
           f"{name} on {ranks}: {many['iterations']} iterations, {one['iterations']} on one")
+    check(levels[0] == levels[1] or ranks > 4 or name not in ("flume", "mantle", "eddy", "river"),
+          f"{name} on {ranks}: levels {levels[1]}, not {levels[0]}")
     check(many["dofs"] == one["dofs"], f"{name} on {ranks}: {many['dofs']} unknowns, not {one['dofs']}")
     check(ranks == 1 or many["ranks"] == ranks, f"{name}: the report of {ranks} ranks")
     for kind in ("errors", "values"):
@@ -203,12 +206,18 @@ def expect(what, command, folder, code, *words, environment=None):
 
 def refusals(folder):
     with open(os.path.join(folder, "stokes.yaml"), "w", encoding="utf-8") as file:
-        file.write("problem: stokes\nmesh: {box: {cells: [4, 4]}}\nboundary: {all: {velocity: [0, 0]}}\n")
-    told = [expect(command, mpirun((2, [PROGRAM, command, "stokes.yaml"])), folder, 2, "stokes.yaml:1:10", "one rank")
+        file.write("problem: stokes\nmesh: {box: {cells: [4, 4], periodic: y}}\nboundary: {all: {velocity: [0, 0]}}\n")
+    told = [expect(command, mpirun((2, [PROGRAM, command, "stokes.yaml"])), folder, 2, "stokes.yaml:2:39", "one rank")
             for command in ("solve", "check")]
     check(told[0] == told[1], f"solve and check: {told}")
+    with open(os.path.join(folder, "spaced.yaml"), "w", encoding="utf-8") as file:
+        file.write("problem: transport\nmesh: {box: {cells: [4, 4], spacing: {y: s*s}}}\ndata: {a: 1, b: [1, 0]}\n")
+    expect("spacing", mpirun((2, [PROGRAM, "solve", "spaced.yaml"])), folder, 2, "spaced.yaml:2:38", "of equal cells")
     expect("gauss_seidel", mpirun((2, [PROGRAM, "solve", "forest.yaml", "--set", "solver.smoother=jacobi", "--set",
                                        "solver.coarse=amg"])), folder, 2, "solver.coarse", "amg works on one rank")
+    with open(os.path.join(folder, "nan.yaml"), "w", encoding="utf-8") as file:
+        file.write(FLUME.replace('"sin(3*x*y)"', '"sqrt(0.9 - y)"')) # of two ranks of three
+    expect("a force that is none", mpirun((3, [PROGRAM, "solve", "nan.yaml"])), folder, 2, "rank 1 of 3", "is nan at")
     expect("info", mpirun((2, [PROGRAM, "info"])), folder, 2, "info is for one")
     expect("--ranks 0", [PROGRAM, "solve", "box.yaml", "--ranks", "0"], folder, 2, "--ranks 0")
     expect("--ranks inside", mpirun((2, [PROGRAM, "solve", "box.yaml", "--ranks", "2"])), folder, 2, "mpirun began")
@@ -225,14 +234,15 @@ def devices(folder):
     small = {"forest": FOREST.replace("degree: 4", "degree: 2").replace("refine: 2,", "refine: 1,"),
              "square": "problem: poisson\nmesh: {box: {cells: [4, 8]}}\nspace: {degree: 2}\ndata: {f: 1}\n"
                        "boundary: {all: {dirichlet: x*y}}\n"
-                       "output: {values: {m: {mean: domain}}, points: {a: [0.3, 0.4]}}\n"}
+                       "output: {values: {m: {mean: domain}}, points: {a: [0.3, 0.4]}}\n",
+             "flume": FLUME}
     flow = ("problem: {}\nmesh: {{kind: forest, box: {{cells: [4, 4]}}}}\nspace: {{element: q, degree: 2}}\n"
             "boundary: {{all: {{velocity: [y*(1 - y), 0]}}, right: outflow}}\n"
             "output: {{values: {{f: {{force: bottom, of: x}}}}, points: {{a: [0.3, 0.4]}}}}\n{}")
     small["still"] = flow.format("stokes", "data: {nu: 1, f: [y, -x]}\n")
     small["moving"] = flow.format("navier_stokes",
                                   "data: {nu: 0.01, f: [y*sin(t), -x]}\ntime: {end: 0.1, step: 0.02}\n")
-    for (name, text), transport in zip(small.items(), ("mpi", "peer", "peer", "peer")):
+    for (name, text), transport in zip(small.items(), ("mpi", "peer", "peer", "peer", "peer")):
         with open(os.path.join(folder, f"{name}.yaml"), "w", encoding="utf-8") as file:
             file.write(text)
         _, one, warnings = solve(folder, 0, f"{name}.yaml", "--device", "cpu")

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 
-from ranks_cases import CARRIED, CHANNEL, HILL, LID, STREAM, WAVES
+from ranks_cases import CARRIED, CARRIED_DG, CHANNEL, EDDY, HILL, LID, MANTLE, STILL_DG, STREAM, WAVES
 from t9_ranks import MPIRUN, PROGRAM, call, check, expect, mpirun, rows, solve, wrote_faults
 
 QUICK = len(sys.argv) == 2
@@ -25,14 +25,16 @@ output: {values: {m: {mean: domain}}, series: series.csv, points: {p: [0.3, 0.5]
 IN_TIME = {
     "heat": (HEAT, 0.06),
     "carried": (CARRIED.replace("output: {", "output: {checkpoint: end.h5, average: {from: 0.02}, "), 0.06),
+    "carried_dg": (CARRIED_DG.replace("output: {", "output: {checkpoint: end.h5, "), 0.06),
     "hill": (HILL.replace("series: hill.csv", "checkpoint: end.h5"), 0.1),
     "stream": (STREAM.replace("output:\n  {", "output:\n  {checkpoint: end.h5, "), 0.1),
     "lid": (LID.replace("output:\n  {", "output:\n  {checkpoint: end.h5, "), 0.1),
     "waves": (WAVES.replace("output: {", "output: {checkpoint: end.h5, "), 0.15),
+    "eddy": (EDDY.replace("output:\n  {", "output:\n  {checkpoint: end.h5, average: {from: 0.02}, "), 0.1),
 }
 # Written on and read on, in the quick test.
-WAYS = {"heat": [(1, 3), (3, 1), (2, 2)], "carried": [(2, 2)], "hill": [(3, 2)], "stream": [(1, 3)], "lid": [(3, 2)],
-        "waves": [(2, 1)]}
+WAYS = {"heat": [(1, 3), (3, 1), (2, 2)], "carried": [(2, 2)], "carried_dg": [(3, 2), (2, 2)], "hill": [(3, 2)],
+        "stream": [(1, 3)], "lid": [(3, 2)], "waves": [(2, 1)], "eddy": [(2, 3), (3, 3)]}
 STEADY = """
 problem: poisson
 mesh: {box: {cells: [4, 3, 6]}}
@@ -118,7 +120,10 @@ def runs_go_on(folder, name, text, half):
 def solutions_are_taken_up(folder):
     """A steady solution is where its restart begins: nothing is left to do, or the next meshes."""
     flow = CHANNEL.replace("output:\n  {", "output:\n  {checkpoint: end.h5, ")
-    for name, text in (("flow", flow), ("steady", STEADY), ("adaptive", ADAPTIVE)):
+    still = STILL_DG.replace("output:\n", "output:\n  checkpoint: end.h5\n")
+    mantle = MANTLE.replace("output:\n  {", "output:\n  {checkpoint: end.h5, ")
+    for name, text in (("flow", flow), ("mantle", mantle), ("steady", STEADY), ("still", still),
+                       ("adaptive", ADAPTIVE)):
         write(folder, f"{name}.yaml", text)
         for a, b in [(3, 2)] if QUICK else [(1, 2), (3, 1), (2, 3), (4, 4)]:
             _, one, errors = solve(folder, 0 if a == 1 else a, f"{name}.yaml")

@@ -19,7 +19,7 @@ space: {degree: 3}
 data: {f: "exp(x)*(y - 1)"}
 boundary: {all: {dirichlet: 0}}
 solver: {tolerance: 1e-11}
-output: {png: {file: u.png, edges: true, width: 500}}
+output: {png: {file: u.png, edges: true, width: 500, arrows: [-ux, -uy]}}
 """
 SURFACE = """
 problem: poisson
@@ -37,7 +37,7 @@ space: {degree: 2}
 data: {young: 10, poisson: 0.3, f: [0, 0, -1]}
 boundary: {all: {traction: [0, 0, 0]}, left: {displacement: [0, 0, 0]}}
 solver: {tolerance: 1e-11}
-output: {png: {file: u.png, of: sxx, slice: y=0.5, warp: 0.1, width: 500}}
+output: {png: {file: u.png, of: sxx, slice: y=0.5, warp: 0.1, width: 500, arrows: true}}
 """
 FILM = """
 problem: transport
@@ -47,7 +47,7 @@ data: {a: 0.1, b: [1, 0], f: 0, initial: "sin(pi*x)*sin(pi*y)"}
 boundary: {all: {dirichlet: 0}}
 time: {end: 0.1, step: 0.05}
 solver: {tolerance: 1e-11}
-output: {png: {file: u.png, width: 300}, film: film.png}
+output: {png: {file: u.png, width: 300, arrows: ["-ux", "-uy"]}, film: film.png}
 """
 CASES = {"flat": FLAT, "surface": SURFACE, "cut": CUT, "film": FILM}
 

@@ -80,8 +80,22 @@ static void one_rank_alone(void **state) {
   assert_output("works on one rank");
 }
 
+/* Two GPUs as measured, and what the processor makes of the same. */
+static void element_rt(void **state) {
+  (void)state;
+  write_file("rt.yaml",
+             "problem: stokes\nmesh: {box: {cells: [64, 64, 64]}}\nspace: {element: rt, degree: 2}\n"
+             "boundary: {all: {velocity: [0, 0, 0]}}\n");
+  assert_run("check rt.yaml --ranks 1,2 --device cuda", 0);
+  assert_output("what ranks do not share");
+  assert_output("best      1");
+  assert_run("check rt.yaml --ranks 1,2,200", 0);
+  assert_output("more ranks than layers of cells");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(as_measured), cmocka_unit_test(as_any_model),
-                                     cmocka_unit_test(tables), cmocka_unit_test(one_rank_alone)};
+                                     cmocka_unit_test(tables), cmocka_unit_test(one_rank_alone),
+                                     cmocka_unit_test(element_rt)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -114,6 +114,101 @@ static void figures_have_a_line_and_a_name_each(void **state) {
   assert_int_equal(remove("s.svg"), 0);
 }
 
+static void read_figure(const char *path) {
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  output[fread(output, 1, sizeof output - 1, file)] = 0;
+  fclose(file);
+}
+
+/* A panel a value: its distance to the limit, with the order behind the last point; where there is none, the value. */
+static void values_have_panels(void **state) {
+  static const char *const ends[] = {"", " --exact m=0.405284734569351"};
+  (void)state;
+  for (int exact = 0; exact < 2; exact++) {
+    char arguments[600];
+    snprintf(arguments, sizeof arguments,
+             "study " CASES
+             "poisson-square.yaml --over space.degree=1,2 --over mesh.refine=0..3 --quiet --plot s.svg "
+             "--set mesh.box.cells=4 --set solver.tolerance=1e-12 "
+             "--set 'output.values={m: {mean: domain}, c: {mean: domain, of: 0.4 + 0*u}}'%s",
+             ends[exact]);
+    assert_run(arguments, 0);
+    read_figure("s.svg");
+    assert_int_equal(count(output, "<polyline"), 2 * 4); /* l2, h1, m, c */
+    assert_output(">error l2<");
+    assert_output(exact ? ">|m - 0.405284735|, exact<" : ">|m - 0.40528473");
+    assert_int_equal(count(output, "extrapolated<"), !exact);
+    assert_output(">c, without a limit<");
+    assert_int_equal(count(output, ">degree=2<"), 1); /* one legend */
+    assert_int_equal(count(output, ">h^"), 6);
+    assert_int_equal(count(output, ">h^3.0<"), 1); /* l2 of degree 2 */
+    assert_int_equal(count(output, ">h^4.0<"), 1); /* its mean */
+    assert_int_equal(count(output, ">0.4<"), 1);   /* a constant is drawn with room around */
+  }
+  assert_run("study " CASES "poisson-square.yaml --over mesh.refine=0 --plot s.svg --exact m", 2);
+  assert_output("--exact m: expected NAME=NUMBER");
+  assert_run("study " CASES "poisson-square.yaml --over mesh.refine=0 --exact m=1", 2);
+  assert_output("--exact needs --plot");
+  assert_int_equal(remove("s.svg"), 0);
+}
+
+/* Every object stands where the table at the end says, texts are escaped, lines are drawn. */
+static void figures_are_pdf_too(void **state) {
+  (void)state;
+  assert_run("study " CASES
+             "poisson-square.yaml --over space.degree=1,2 --over mesh.refine=0..2 --quiet --plot s.pdf "
+             "--set mesh.box.cells=4 --set 'output.values={\"gr\xc3\xb6\xc3\x9f(e)\": {mean: domain}}'",
+             0);
+  read_figure("s.pdf");
+  assert_true(!strncmp(output, "%PDF-1.4\n", 9));
+  const char *start = strstr(output, "startxref\n"),
+             *table = start ? output + strtol(start + 10, NULL, 10) : NULL;
+  assert_non_null(start);
+  assert_true(!strncmp(table, "xref\n0 6\n", 9));
+  for (int i = 1; i < 6; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "%d 0 obj <<", i);
+    if (strncmp(output + strtol(table + 9 + 20 * i, NULL, 10), name, strlen(name)))
+      fail_msg("object %d is not where the table says", i);
+  }
+  const char *stream = strstr(output, "/Length "), *content = stream ? strstr(stream, "stream\n") : NULL;
+  assert_non_null(content);
+  assert_true(!strncmp(content + 7 + strtol(stream + 8, NULL, 10), "\nendstream", 10));
+  assert_output("(degree=2) Tj");
+  assert_output("(h^3.0) Tj");
+  assert_output("(|gr\\366\\337\\(e\\) - 0.40");
+  assert_run("study " CASES "poisson-square.yaml --over mesh.refine=0 --plot s.png", 2);
+  assert_output("figures are SVG or PDF: call it s.svg or s.pdf");
+  assert_int_equal(remove("s.pdf"), 0);
+}
+
+static size_t longest_line(void) {
+  size_t longest = 0;
+  for (const char *line = output; *line; line += strcspn(line, "\n") + (line[strcspn(line, "\n")] != 0))
+    longest = strcspn(line, "\n") > longest ? strcspn(line, "\n") : longest;
+  return longest;
+}
+
+/* What does not fit beside unknowns and status follows below, in tables that begin with the key. */
+static void tables_fit_the_terminal(void **state) {
+  static const char study[] =
+      "study " CASES "poisson-square.yaml --over mesh.refine=0,1 --set mesh.box.cells=4 "
+      "--set 'output.values={m: {mean: domain}, c: {mean: domain, of: x*u}}'";
+  (void)state;
+  assert_run(study, 0);
+  assert_true(longest_line() > 80);
+  assert_int_equal(count(output, "mesh.refine"), 1);
+  setenv("COLUMNS", "80", 1);
+  assert_run(study, 0);
+  unsetenv("COLUMNS");
+  assert_true(longest_line() <= 81); /* a blank behind the last column */
+  assert_int_equal(count(output, "mesh.refine"), 4);
+  assert_output("mesh.refine       dofs         l2 l2_order         h1 h1_order status");
+  assert_output("\n\nmesh.refine                m m_order          m_limit \n0  ");
+  assert_output("\n\nmesh.refine     cells iterations  setup_s  solve_s \n0                  16 ");
+}
+
 static void wrong_studies_are_refused(void **state) {
   (void)state;
   static const char *const wrong[][2] = {
@@ -144,9 +239,13 @@ static void wrong_studies_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(orders_and_limits_are_those_of_theory), cmocka_unit_test(sizes_may_stand_in_any_key),
-      cmocka_unit_test(steps_in_time_have_orders), cmocka_unit_test(figures_have_a_line_and_a_name_each),
-      cmocka_unit_test(wrong_studies_are_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(orders_and_limits_are_those_of_theory),
+                                     cmocka_unit_test(sizes_may_stand_in_any_key),
+                                     cmocka_unit_test(steps_in_time_have_orders),
+                                     cmocka_unit_test(figures_have_a_line_and_a_name_each),
+                                     cmocka_unit_test(values_have_panels),
+                                     cmocka_unit_test(figures_are_pdf_too),
+                                     cmocka_unit_test(tables_fit_the_terminal),
+                                     cmocka_unit_test(wrong_studies_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -77,6 +77,54 @@ static void rotations_and_times(void **state) {
   assert_near(value_of("u"), 6, 1e-3);
 }
 
+/* Wherever a number stands: expressions of values, points, lines, slices, ranges, times of outputs. */
+static void units_stand_anywhere(void **state) {
+  (void)state;
+  write_file(
+      "a.yaml",
+      "problem: elasticity\nunits: mm-N-MPa\nmesh: {box: {cells: [2, 1, 1], upper: [30 cm, 20 mm, 10]}}\n"
+      "data: {young: 210 GPa, poisson: 0}\nsolver: {tolerance: 1e-11}\n"
+      "boundary: {all: roller, right: {traction: [2 MPa, 0, 0]}}\n"
+      "output:\n  points: {end: [0.3 m, 1 cm, 0.2 in]}\n"
+      "  values: {u: {point: [0.3 m, 0.01 m, 5 mm], of: u/(1 um)}, limit: {of: 235 MPa/top}, top: {max: "
+      "domain, "
+      "of: "
+      "sxx + 1 bar}}\n"
+      "  lines: [{from: [0, 1 cm, 5], to: [0.3 m, 1 cm, 5], count: 3, file: l.csv}]\n");
+  assert_run("solve a.yaml --quiet --json a.json", 0);
+  const double u = 2. / 210e3 * 300;
+  assert_near(value_of("u"), u * 1e3, 1e-6 * u * 1e3);
+  assert_near(value_of("top"), 2.1, 1e-7);
+  assert_near(value_of("limit"), 235 / 2.1, 1e-5);
+  if (!tes_has_part("png")) return;
+  assert_run(
+      "solve a.yaml --quiet --set 'output.png={file: a.png, of: sxx, slice: \"x=1 cm\", range: [0, 10 MPa], "
+      "warp: 2*50}'",
+      0);
+  assert_run("solve a.yaml --quiet --set 'output.png={file: a.png, slice: \"x=3 s\"}'", 2);
+  assert_output("output.png: expected a length, as 3 mm, got '3 s'");
+  assert_int_equal(run("solve a.yaml --quiet --set 'output.png={file: a.png, slice: \"x=90 cm\"}'"), 2);
+  assert_output("the slice x = 900 misses the mesh");
+  write_file("a.yaml", "problem: transport\nunits: SI\nmesh: {box: {cells: [2, 2]}}\nspace: {degree: 1}\n"
+                       "data: {b: [1 mm/s, 0]}\ntime: {end: 0.1 min, step: 500 ms}\n"
+                       "output: {vtu: {file: a.vtu, every: {time: 3000 ms}}, values: {u: {mean: domain}}, "
+                       "average: {from: 2000 ms}}\n");
+  assert_run("solve a.yaml --quiet", 0);
+  assert_true(exists("a-002.vtu") && !exists("a-003.vtu"));
+  assert_run("solve a.yaml --quiet --set 'output.vtu.every={time: 3 mm}'", 2);
+  assert_output("output.vtu.every: expected a time, as 2 s, got '3 mm'");
+  assert_run("solve a.yaml --quiet --set 'data.b=[1 mm, 0]'", 2);
+  assert_output("data.b: expected a velocity, as 2 m/s, got '1 mm'");
+  write_file("a.yaml",
+             "problem: stokes\nunits: SI\nmesh: {box: {cells: [2, 2]}}\nspace: {element: q, degree: 2}\n"
+             "data: {nu: 1e-3 Pa*s, f: [0, -9.81 kN/m^3]}\nboundary: {right: {pressure: 2 kPa}}\n");
+  assert_run("solve a.yaml --quiet", 0);
+  assert_run("solve a.yaml --quiet --set 'data.nu=2 m'", 2);
+  assert_output("data.nu: expected a viscosity, as 1e-3 Pa*s or 1e-6 m^2/s, got '2 m'");
+  assert_run("solve a.yaml --quiet --set 'boundary.right.pressure=3 m'", 2);
+  assert_output("expected a pressure, as 2 kPa, or by density, in m^2/s^2, got '3 m'");
+}
+
 static void what_is_refused(void **state) {
   static const char *const refused[][2] = {
       {"'data.young=3 mm'",
@@ -87,6 +135,16 @@ static void what_is_refused(void **state) {
        "data.gravity: expected an acceleration, as 9.81 m/s^2, got '9.81 m/s'"},
       {"'boundary.right.traction=[3 N, 0]'", "traction: expected a stress, as 2 MPa, or along curves"},
       {"'mesh.box.upper=[3 s, 1]'", "mesh.box.upper: expected a length, as 3 mm, got '3 s'"},
+      {"'data.f=[3 kN, 0]'", "data.f: expected a force per volume, as 78 kN/m^3, got '3 kN'"},
+      {"data.young=L", "data.young: expected a stress, as 210 GPa, got 'L', which is of another kind"},
+      {"'mesh.box.upper=[-pull, 1]'", "mesh.box.upper: expected a length, as 3 mm, got '-pull'"},
+      {"'boundary.right={robin: {alpha: 3 mm, g: [0, 0]}}'", "expected a stress per length, as 5 N/mm^3"},
+      {"'boundary.right={robin: {alpha: 3, g: [1 mm, 0]}}'",
+       "expected a stress, along curves a force per length"},
+      {"'mesh.map=[x + 1 mm, 3 s]'", "mesh.map: expected a length, as 3 mm, got '3 s'"},
+      {"'output.points=[[3 s, 0]]'", "output.points: expected a length, as 3 mm, got '3 s'"},
+      {"'output.lines=[{from: [0, 0], to: [3 kN, 0], file: l.csv}]'", "output.lines: expected a length"},
+      {"'output.values.L={point: [2 K, 0], of: u}'", "output.values: expected a length, as 3 mm, got '2 K'"},
       {"'solver.tolerance=1 mm'", "solver.tolerance: expected a number without a unit"},
       {"'data.young=210 Gpa'", "unknown unit 'Gpa' at column 5"},
       {"'data.young=210 GPa GPa'", "data.young"},
@@ -172,9 +230,9 @@ static void names_that_are_taken(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_have_units),
-                                     cmocka_unit_test(rotations_and_times), cmocka_unit_test(what_is_refused),
-                                     cmocka_unit_test(fields_have_names),
-                                     cmocka_unit_test(names_that_are_taken)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(numbers_have_units),   cmocka_unit_test(rotations_and_times),
+      cmocka_unit_test(units_stand_anywhere), cmocka_unit_test(what_is_refused),
+      cmocka_unit_test(fields_have_names),    cmocka_unit_test(names_that_are_taken)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -124,6 +124,9 @@ t7_mpi -
 t7_mpi_adapt -
 t7_mpi_copies -
 t7_mpi_levels -
+t7_mpi_ordered -
+t7_mpi_dg -
+t7_mpi_stokes -
 t7_scale -
 t7_units -
 t4_mapped_cuts -

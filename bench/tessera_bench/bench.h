@@ -188,6 +188,9 @@ typedef struct BenchTime {
   int calls;
 } BenchTime;
 TesStatus bench_time(BenchCall call, void *data, double seconds, BenchTime *time);
+/* Joules of one call, of the GPU that computes or else of the processors, over a second and more of calls; NaN: there
+ * is no counter. Counters are renewed some ten times a second: calls are counted from one renewal to another. */
+TesStatus bench_joules(TesContext *ctx, BenchCall call, void *data, double *joules);
 /* Measures in processor time of the calling thread from now on: for one thread on a machine that others use too. */
 void bench_use_processor_clock(void);
 

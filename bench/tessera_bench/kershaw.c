@@ -5,17 +5,12 @@
 #include "bench.h"
 #include "tessera/tessera.h"
 
-enum { EPS, DEGREE, DEVICE, DOFS, ITERATIONS, SOLVE, RATE, SETUP, THEIRS, THEIR_SECONDS, COLUMNS };
-static const CliColumn columns[COLUMNS] = {[EPS] = {"eps", 5, 2},
-                                           [DEGREE] = {"degree", 6, 0},
-                                           [DEVICE] = {"device", 8, -1},
-                                           [DOFS] = {"dofs", 10, 0},
-                                           [ITERATIONS] = {"iterations", 10, 0},
-                                           [SOLVE] = {"solve_s", 9, 4},
-                                           [RATE] = {"mdofs_per_s", 11, 2},
-                                           [SETUP] = {"setup_s", 8, 3},
-                                           [THEIRS] = {"nekRS's", 8, 0},
-                                           [THEIR_SECONDS] = {"s, A100", 8, 3}};
+enum { EPS, DEGREE, DEVICE, DOFS, ITERATIONS, SOLVE, RATE, SETUP, JOULES, THEIRS, THEIR_SECONDS, COLUMNS };
+static const CliColumn columns[COLUMNS] = {
+    [EPS] = {"eps", 5, 2},           [DEGREE] = {"degree", 6, 0},          [DEVICE] = {"device", 8, -1},
+    [DOFS] = {"dofs", 10, 0},        [ITERATIONS] = {"iterations", 10, 0}, [SOLVE] = {"solve_s", 9, 4},
+    [RATE] = {"mdofs_per_s", 11, 2}, [SETUP] = {"setup_s", 8, 3},          [JOULES] = {"joules", 9, 3},
+    [THEIRS] = {"nekRS's", 8, 0},    [THEIR_SECONDS] = {"s, A100", 8, 3}};
 
 enum { CELLS = 20, DIM = 3 };
 static const double eps_of_rows[] = {1, 0.3, 0.1};
@@ -66,6 +61,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, double eps, int
   TesFunction *f = NULL;
   Data d = {0};
   BenchTime time;
+  double joules;
   TES_TRY(create_mesh(ctx, eps, cells, &mesh));
   TES_TRY(tes_function_create_expression(ctx, "3*pi*pi*sin(pi*x)*sin(pi*y)*sin(pi*z)", &f));
   const TesProblemDesc desc = {
@@ -75,6 +71,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, double eps, int
       .solver = {.method = o->method, .smoother = o->smoother, .tolerance = o->tolerance}};
   TES_TRY(tes_problem_create(ctx, &desc, &d.problem));
   TES_TRY(bench_time(solve, &d, o->seconds, &time));
+  TES_TRY(bench_joules(ctx, solve, &d, &joules));
   const double dofs = (double)tes_space_dofs(tes_problem_space(d.problem));
   const bool theirs = degree == 7 && eps == 0.3 && cells == CELLS;
   const CliCell row[COLUMNS] = {[EPS] = {eps, NULL},
@@ -85,6 +82,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, double eps, int
                                 [SOLVE] = {time.median, NULL},
                                 [RATE] = {1e-6 * dofs / time.median, NULL},
                                 [SETUP] = {tes_problem_info(d.problem).times.total, NULL},
+                                [JOULES] = {joules, NULL},
                                 [THEIRS] = {theirs ? 28 : NAN, NULL},
                                 [THEIR_SECONDS] = {theirs ? 0.197 : NAN, NULL}};
   if (!cli_table_add(table, row)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a table");

@@ -123,6 +123,32 @@ TesStatus bench_time(BenchCall call, void *data, double seconds, BenchTime *time
   return TES_OK;
 }
 
+TesStatus bench_joules(TesContext *ctx, BenchCall call, void *data, double *joules) {
+  static const double span = 1, most = 20;
+  TesEnergy e = tes_context_energy(ctx);
+  const bool gpu = isfinite(e.gpu);
+  double before = gpu ? e.gpu : e.cpu, first = NAN;
+  double start = tesi_now();
+  TesStatus status = TES_OK;
+  int64_t calls = 0;
+  *joules = NAN;
+  if (!isfinite(before)) return TES_OK;
+  while (status == TES_OK && tesi_now() - start < most) {
+    status = call(data);
+    calls++;
+    e = tes_context_energy(ctx);
+    const double now = gpu ? e.gpu : e.cpu;
+    if (!(now > before)) continue;
+    before = now;
+    if (isfinite(first) && tesi_now() - start > span) {
+      *joules = (now - first) / (double)calls;
+      break;
+    }
+    if (!isfinite(first)) first = now, calls = 0, start = tesi_now();
+  }
+  return status;
+}
+
 TesStatus bench_room(TesContext *ctx, const TesProblemDesc *desc, double unknowns, double *most) {
   static const double h200 = 139. * (1 << 30);
   TesProblemMemory memory;

@@ -15,6 +15,7 @@ enum {
   SECONDS,
   RATE,
   SETUP,
+  JOULES,
   L2,
   H1,
   VECTORS,
@@ -33,6 +34,7 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [SECONDS] = {"solve_s", 9, 4},
                                            [RATE] = {"mdofs_per_s", 11, 2},
                                            [SETUP] = {"setup_s", 8, 3},
+                                           [JOULES] = {"joules", 9, 3},
                                            [L2] = {"error_l2", 10, -2},
                                            [H1] = {"error_h1", 10, -2},
                                            [VECTORS] = {"memory_vectors", 14, 1},
@@ -107,6 +109,7 @@ TesStatus bench_solver_published(int degree, CliTable *table) {
           [SECONDS] = {seconds, NULL},
           [RATE] = {1e-6 * p->dofs / seconds, NULL},
           [SETUP] = {NAN, NULL},
+          [JOULES] = {NAN, NULL},
           [L2] = {p->error_l2, NULL},
           [H1] = {NAN, NULL},
           [VECTORS] = {NAN, NULL},
@@ -127,9 +130,10 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   TesStatus status = TES_OK;
   Data d;
   BenchTime time;
-  double l2 = NAN, h1 = NAN;
+  double l2 = NAN, h1 = NAN, joules = NAN;
   TES_TRY(prepare(ctx, o, dim, degree, dofs, precision, &d));
   status = bench_time(solve, &d, o->seconds, &time);
+  if (status == TES_OK) status = bench_joules(ctx, solve, &d, &joules);
   if (status == TES_OK && d.exact) status = tes_problem_errors(d.problem, &l2, &h1);
   if (status == TES_OK) {
     const double unknowns = (double)tes_space_dofs(tes_problem_space(d.problem));
@@ -144,6 +148,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
         [SECONDS] = {time.median, NULL},
         [RATE] = {1e-6 * unknowns / time.median, NULL},
         [SETUP] = {tes_problem_info(d.problem).times.total, NULL},
+        [JOULES] = {joules, NULL},
         [L2] = {l2, NULL},
         [H1] = {h1, NULL},
         [VECTORS] = {(double)tes_context_memory(ctx) / 8 / (double)tes_space_length(d.space), NULL},

@@ -20,6 +20,7 @@ enum {
   ITERATIONS,
   FRACTIONAL,
   SETUP,
+  JOULES,
   SECONDS,
   NS,
   VELOCITY,
@@ -51,6 +52,7 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [ITERATIONS] = {"iterations", 10, 0},
                                            [FRACTIONAL] = {"fractional", 10, 2},
                                            [SETUP] = {"setup_s", 8, 3},
+                                           [JOULES] = {"joules", 9, 3},
                                            [SECONDS] = {"solve_s", 9, 5},
                                            [NS] = {"ns_per_dof", 10, 3},
                                            [VELOCITY] = {"velocity_l2", 11, -2},
@@ -206,13 +208,14 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
   Flow f;
   BenchTime time;
   TesFlowResult errors = {.velocity_l2 = NAN, .pressure_l2 = NAN, .divergence_relative = NAN};
-  double operator_ps, sweep_ps;
+  double operator_ps, sweep_ps, joules = NAN;
   const StokesTimes paper = published(o, dim, degree, cells);
   TES_TRY(prepare(ctx, o, dim, degree, cells, precision, &f));
   const double dofs = (double)tes_space_dofs(tes_problem_space(f.problem));
   status = time_part(ctx, o, &f, false, &operator_ps);
   if (status == TES_OK) status = time_part(ctx, o, &f, true, &sweep_ps);
   if (status == TES_OK) status = bench_time(solve, &f, o->seconds, &time);
+  if (status == TES_OK) status = bench_joules(ctx, solve, &f, &joules);
   if (status == TES_OK && !o->random) status = tes_problem_flow(f.problem, &errors);
   if (status == TES_OK) {
     const CliCell row[COLUMNS] = {[DIM] = {dim, NULL},
@@ -227,6 +230,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int dim, int de
                                   [ITERATIONS] = {f.result.iterations, NULL},
                                   [FRACTIONAL] = {f.result.fractional_iterations, NULL},
                                   [SETUP] = {f.setup, NULL},
+                                  [JOULES] = {joules, NULL},
                                   [SECONDS] = {time.median, NULL},
                                   [NS] = {1e9 * time.median / dofs, NULL},
                                   [VELOCITY] = {errors.velocity_l2, NULL},

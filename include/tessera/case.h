@@ -52,6 +52,7 @@ typedef struct TesCasePicture {
   int width;
   char *title; /**< NULL: made by the picture */
   double range[2], warp;
+  char *arrows[3]; /**< as TesPictureDesc */
   TesColourMap colours;
   TesCaseEvery every; /**< adaptive: of so many steps one */
 } TesCasePicture;

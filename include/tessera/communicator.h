@@ -1,14 +1,14 @@
 /** \file communicator.h
- *  Ranks: processes that compute together, each of them with a part of the mesh and a context of its own.
+ *  Ranks are processes that compute together. Each rank has a part of the mesh and its own context.
  *
  *  A communicator names them; it is given in TesContextDesc. Every rank then makes the same calls in the same order,
- *  with the same descriptions. Meshes, spaces and vectors hold the cells and entries of the rank, copies of what its
- *  neighbours share among them; sums, errors and values are of the whole mesh, and the same on all ranks. Files are
- *  written by rank 0, which alone writes to the log. What several ranks cannot do is refused with the reason; failures
- *  are of all ranks: each returns the same status and message, with "rank 3 of 8: " before the message of a rank that
- *  failed alone.
+ *  with the same descriptions. Meshes, spaces and vectors hold the cells and entries of the rank, with copies of the
+ *  entries that neighbours share; sums, errors and values are of the whole mesh, and the same on all ranks. Rank 0
+ *  alone writes files and the log. A feature that several ranks do not have is refused with the reason. A failure is a
+ *  failure of all ranks: each returns the same status and message. If one rank failed, "rank 3 of 8: " stands before
+ *  its message.
  *
- *  A rank that fails alone where the others wait for its part of a sum prints its message to stderr after 2 seconds and
+ *  If a rank fails while the others wait for its part of a sum, it prints its message to stderr after 2 seconds and
  *  ends all ranks (MPI_Abort) with the exit status of its failure. */
 #ifndef TESSERA_COMMUNICATOR_H
 #define TESSERA_COMMUNICATOR_H
@@ -19,30 +19,32 @@
 extern "C" {
 #endif
 
-/** Of all processes that mpirun (or srun) began. Begins MPI where the program has not; MPI ends at exit then. Only the
- *  calling thread may use the context. Errors: TES_MISSING (a build without MPI), TES_OUT_OF_MEMORY. */
+/** The communicator of all processes that mpirun (or srun) started. It initialises MPI if the program has not; MPI is
+ *  then finalised at exit. Only the calling thread may use the context. Errors: TES_MISSING (a build without MPI),
+ *  TES_OUT_OF_MEMORY. */
 TesStatus tes_communicator_of_all(TesCommunicator **communicator);
-/** From the Fortran handle of a communicator of MPI, which is duplicated; all its processes call it. Programs in C
+/** From the Fortran handle of an MPI communicator, which is duplicated. All its processes call this function. Programs
+ *  in C
  *  take tes_communicator_create_mpi() of mpi.h. Errors: TES_INVALID_INPUT (MPI has not begun, no such communicator),
  *  those of tes_communicator_of_all(). */
 TesStatus tes_communicator_create(int handle, TesCommunicator **communicator);
-/** After all contexts that were given it, before MPI ends. */
+/** To be called after all contexts of the communicator are destroyed, and before MPI is finalised. */
 void tes_communicator_destroy(TesCommunicator **communicator);
 
 /** NULL: 0 and 1. */
 int tes_communicator_rank(const TesCommunicator *communicator);
 int tes_communicator_size(const TesCommunicator *communicator);
 
-/** The end of a part of the program in which any rank may have failed; all ranks call it. Every rank returns the
- *  largest status, and `message` (of `size` bytes) becomes that of the lowest rank that has it. */
+/** Marks the end of a part of the program in which any rank may have failed. All ranks call it. Every rank returns the
+ *  largest status, and `message` (of `size` bytes) becomes the message of the lowest rank with this status. */
 TesStatus tes_communicator_agree(const TesCommunicator *communicator, TesStatus status, char *message,
                                  size_t size);
 
-/** The value that rank 0 gives, on all ranks, which all call it: for decisions by a clock. */
+/** Returns the value of rank 0 on all ranks, which all call it: for decisions that depend on a clock. */
 double tes_communicator_first(const TesCommunicator *communicator, double value);
 
-/** How many processes the launcher of this one began, by its environment: mpirun of Open MPI or MPICH, srun; 1: there
- *  was none. *launcher (may be NULL) <- its name, NULL: none. */
+/** The number of processes that the launcher (mpirun of Open MPI or MPICH, srun) started, from the environment; 1: no
+ *  launcher. *launcher (may be NULL) <- its name, NULL: none. */
 int tes_communicator_launched(const char **launcher);
 
 #ifdef __cplusplus

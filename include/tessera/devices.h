@@ -1,6 +1,6 @@
 /** \file devices.h
- *  What devices this machine has. Several GPUs are for as many ranks (communicator.h): each rank takes the one of its
- *  number among the ranks of its host. */
+ *  The devices of this machine. Several GPUs serve as many ranks (communicator.h): rank i of the ranks on a host takes
+ *  GPU i. */
 #ifndef TESSERA_DEVICES_H
 #define TESSERA_DEVICES_H
 
@@ -10,18 +10,17 @@
 extern "C" {
 #endif
 
-/** GPUs that the NVIDIA driver tells of; 0: none, or no driver. CUDA_VISIBLE_DEVICES hides some. */
+/** Number of GPUs that the NVIDIA driver reports; 0: none, or no driver. CUDA_VISIBLE_DEVICES hides some. */
 int tes_gpu_count(void);
 
-/** Joules since some moment, of all that uses them: a difference is what a part of a program took, where nothing else
- *  ran. NaN: cannot be read. */
+/** Energy counters, in joules since some moment, of everything that runs on the device. A difference of two readings is
+ *  the energy of a part of a program if nothing else ran. NaN: cannot be read. */
 typedef struct TesEnergy {
-  double gpu; /**< of the context's GPU, by NVML, whose library is opened at the first call; counted some 10 times a
-                   second */
-  double cpu; /**< of all processor packages, by RAPL: /sys/class/powercap/intel-rapl:N, which many systems let root
-                   read alone; to be read at least once in some minutes, as counters start anew */
+  double gpu; /**< the context's GPU, by NVML, which is loaded at the first call; updated about 10 times per second */
+  double cpu; /**< all processor packages, by RAPL: /sys/class/powercap/intel-rapl:N, which on many systems only root
+               *   can read; read it every few minutes, because the counters overflow */
 } TesEnergy;
-/** The first call tells as a detail of the log what cannot be read. */
+/** The first call writes to the log, as a detail, which counters cannot be read. */
 TesEnergy tes_context_energy(TesContext *context);
 
 #ifdef __cplusplus

@@ -33,7 +33,8 @@ typedef struct TesVariation {
   const TesMaterial *material; /**< [materials] name and data */
   int boundaries;
   const TesBoundary *boundary; /**< [boundaries] name (NULL: all others), g and alpha */
-  /** [cells of the mesh], filled: the part of each cell, which is the derivative by the direction in this cell alone.
+  /** [cells of the mesh, on several ranks of this one], filled: the part of each cell, which is the derivative by the
+   *  direction in this cell alone.
    *  NULL: not wanted. Boundaries, b, and data of heated bodies have no parts. */
   double *cells;
   double derivative; /**< filled */
@@ -42,7 +43,7 @@ typedef struct TesVariation {
 /** The derivatives of a value of the last solution in some directions. Cost: an adjoint solve, and per direction and
  *  function some sums over the cells. The monitor of the solve is not called. Errors: TES_INVALID_INPUT (problems in
  *  time, flows, discontinuous elements, streamline terms, a solution that is determined up to a constant or a rigid
- *  motion; values with kinks as the largest, and forces; several ranks; names and functions as tes_problem_create()),
+ *  motion; values with kinks as the largest, and forces; names and functions as tes_problem_create()),
  *  the errors of tes_solver_solve(). */
 TesStatus tes_problem_gradient(TesProblem *problem, const TesValue *what, int count, TesVariation *variation);
 

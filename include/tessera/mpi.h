@@ -1,5 +1,6 @@
 /** \file mpi.h
- *  A communicator from MPI's, for programs that include <mpi.h> themselves; tessera.h leaves this header out.
+ *  A communicator made from an MPI communicator, for programs that include <mpi.h> themselves; tessera.h leaves this
+ *  header out.
  *
  *      MPI_Init(&argc, &argv);
  *      TesCommunicator *ranks;
@@ -13,8 +14,9 @@
 #include <mpi.h>
 #include "communicator.h"
 
-/** From any communicator of this MPI library, which is duplicated; all its processes call it. The program begins MPI
- *  before and ends it after tes_communicator_destroy(). Errors: those of tes_communicator_create(). */
+/** From any communicator of this MPI library, which is duplicated. All its processes call this function. The program
+ *  initialises MPI before, and finalises it after tes_communicator_destroy(). Errors: those of
+ *  tes_communicator_create(). */
 static inline TesStatus tes_communicator_create_mpi(MPI_Comm of, TesCommunicator **communicator) {
   return tes_communicator_create((int)MPI_Comm_c2f(of), communicator);
 }

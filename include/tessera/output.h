@@ -34,10 +34,14 @@ typedef struct TesPictureDesc {
   double at;      /**< where the cut is */
   bool edges;     /**< of cells */
   int width;      /**< pixels, 200..8000; 0 means 900 */
-  const char *title; /**< ASCII, with the time behind it; NULL: what is shown, time, equation, cells and degree */
+  const char *title; /**< UTF-8, with the time behind it; NULL: what is shown, time, equation, cells and degree */
   double range[2]; /**< of the colours; values beyond get the colour of the end. Equal: the least and largest */
   TesColourMap colours;
   double warp; /**< elasticity: points are drawn at x + warp u; a slice cuts the body at rest. 0: at rest */
+  /** Components of a vector field, expressions as `of`, one per direction: arrows on a regular grid of the picture, as
+   *  long as the part of the vector in its plane, with the length of one beside the colours. The longest ones are of
+   *  two and a half times the root mean square and more. arrows[0] NULL: none. */
+  const char *arrows[3];
   /** NULL: a picture alone. Else the run that it belongs to; *run is NULL before the first picture. Colours then go
    *  over the values of all pictures of the run so far, and the frame spans all of them. */
   TesPictures **run;
@@ -52,9 +56,9 @@ TesStatus tes_picture_check(TesContext *context, const char *path);
  *  (an expression that is none, a cut that misses the mesh, warp of a problem without displacement), TES_NAN (no value
  *  is finite), TES_MISSING (a build without libpng), TES_IO. Memory: some 70 bytes per pixel. */
 TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *desc, const char *path);
-/** At the end of a run, also of a run that failed: pictures whose colours or frame do not span the whole run are
- *  written again, from a record of what they show, 64 bytes per triangle in one temporary file of at most 2 GiB; the
- *  last picture is as it was. Then all have one range of colours, one frame and one size. *run <- NULL. Every rank
+/** At the end of a run, also of a run that failed: pictures whose colours, arrows or frame do not span the whole run
+ *  are written again, from a record of what they show, 88 bytes per triangle in one temporary file of at most 2 GiB;
+ *  the last picture is as it was. Then all have one range of colours, one frame and one size. *run <- NULL. Every rank
  *  calls it. Where there was no room for a record a picture stays as it is. Errors: TES_IO, TES_OUT_OF_MEMORY. */
 TesStatus tes_pictures_finish(TesPictures **run);
 /** Writes a film as animated PNG, which browsers play: pictures[count] are files of tes_picture_write() of one size, in

@@ -1,6 +1,6 @@
 /** \file petsc.h
  *  Operators, multigrid, smoothers and solvers for PETSc (3.18 and newer), for programs that include PETSc themselves;
- *  tessera.h leaves this header out. It has functions in its own text alone: the library does not link PETSc.
+ *  tessera.h leaves this header out. All its functions are defined in this header: the library does not link PETSc.
  *
  *      Mat A;
  *      KSP ksp;
@@ -14,14 +14,14 @@
  *
  *  examples/petsc.c is a whole program, docs/petsc.md the page about it.
  *
- *  Vectors: a Vec has the entries of a TesVector, all nodes, given (Dirichlet) ones too. The matrix is A at the
+ *  Vectors: a Vec has the entries of a TesVector: all nodes, given (Dirichlet) nodes too. The matrix is A at the
  *  unknowns and the identity at given nodes, without entries between the two, and so is every preconditioner of this
  *  header. Hence the matrix is regular, and symmetric where A is. A right-hand side that is zero at given nodes, as
  *  tes_functional_load() makes it, has a solution that is zero there; boundary values are lifted before the solve
- *  (tes_operator_lift()) and added after it. The eigenvalues of the identity are 1, and as many as given nodes.
+ *  (tes_operator_lift()) and added after it. The identity adds one eigenvalue 1 per given node.
  *
- *  Copies: on device cpu the arrays of PETSc are used in place. They are copied where a vector that comes in is not
- *  zero at given nodes, where a cycle is in float32, and to and from the device where the context has another one.
+ *  Copies: on device cpu the arrays of PETSc are used in place. They are copied if an input vector is not zero at given
+ *  nodes, if a cycle is in float32, and, to and from the device, if the context has another device.
  *
  *  Ranks: one; objects are of PETSC_COMM_SELF. Spaces with a part of element rt have no list of their given entries.
  *  Both are refused with PETSC_ERR_SUP.
@@ -47,7 +47,7 @@
 /** Ends the function with an error of PETSc where a call of Tessera fails. */
 #define TesPetscCall(context, call) PetscCall(tes_petsc_error((context), (call)))
 
-/** Of this header alone: what stands behind a Mat or PC; one of op, cycle, smoother and solver is applied. */
+/** Private: the context of a Mat or PC; one of op, cycle, smoother and solver is applied. */
 typedef struct TesPetsc {
   TesContext *context;
   const TesOperator *op;
@@ -55,13 +55,13 @@ typedef struct TesPetsc {
   const TesSmoother *smoother;
   TesSolver *solver;
   int64_t length, count;
-  int64_t *given;       /**< [count]: entries at given nodes */
-  Vec clean;            /**< a copy with zeros there; NULL as long as none is needed */
-  TesVector *wide[2];   /**< x and y in float64 on the device; NULL: the arrays of PETSc are used */
-  TesVector *narrow[2]; /**< x and y in float32; NULL: what is applied is in float64 */
+  int64_t *given;     /**< [count]: entries at given nodes */
+  Vec clean;          /**< a copy of the input with zeros at given nodes; NULL as long as no copy is needed */
+  TesVector *wide[2]; /**< x and y in float64 on the device; NULL: the arrays of PETSc are used in place */
+  TesVector *narrow[2]; /**< x and y in float32; NULL: the applied object is in float64 */
 } TesPetsc;
 
-/** An error of PETSc with the message of the context, which is cleared; 0 for TES_OK. */
+/** A PETSc error with the message of the context, which is cleared; 0 for TES_OK. */
 static inline PetscErrorCode tes_petsc_error(TesContext *context, TesStatus status) {
   char message[1024];
   if (status == TES_OK) return 0;
@@ -78,7 +78,7 @@ static inline PetscErrorCode tes_petsc_error(TesContext *context, TesStatus stat
   SETERRQ(PETSC_COMM_SELF, code, "Tessera: %s", message);
 }
 
-/** Of this header alone: given[length] <- whether the entry is at a given node. */
+/** Private: given[length] <- whether the entry is at a given node. */
 static inline TesStatus tes_petsc_mark(TesContext *context, const TesSpace *space, char *given) {
   TesVector *whole = NULL, *view = NULL;
   TesStatus status = tes_vector_create(context, tes_space_length(space), TES_DOUBLE, &whole);
@@ -101,7 +101,7 @@ static inline TesStatus tes_petsc_mark(TesContext *context, const TesSpace *spac
   return status;
 }
 
-/** Of this header alone. */
+/** Private. */
 static inline PetscErrorCode tes_petsc_list(TesPetsc *p, const TesSpace *space) {
   char *given;
   if (tes_space_dofs(space) == p->length) return 0;
@@ -116,7 +116,7 @@ static inline PetscErrorCode tes_petsc_list(TesPetsc *p, const TesSpace *space) 
   return tes_petsc_error(p->context, status);
 }
 
-/** Of this header alone. */
+/** Private. */
 static inline PetscErrorCode tes_petsc_free(TesPetsc *p) {
   for (int i = 0; i < 2; i++) {
     tes_vector_destroy(&p->wide[i]);
@@ -128,7 +128,7 @@ static inline PetscErrorCode tes_petsc_free(TesPetsc *p) {
   return 0;
 }
 
-/** Of this header alone: refuses what has no list of given entries or several ranks. */
+/** Private: refuses a space without a list of given entries, and several ranks. */
 static inline PetscErrorCode tes_petsc_check(const TesSpace *space) {
   const TesMeshInfo mesh = tes_mesh_info(tes_space_mesh(space));
   if (mesh.all_cells != mesh.cells)
@@ -140,7 +140,7 @@ static inline PetscErrorCode tes_petsc_check(const TesSpace *space) {
   return 0;
 }
 
-/** Of this header alone: `what` says what is applied, over this space and in this precision. */
+/** Private: `what` names the applied object, over this space and in this precision. */
 static inline PetscErrorCode tes_petsc_create(TesPetsc what, const TesSpace *space, TesPrecision precision,
                                               TesPetsc **made) {
   TesPetsc *p;
@@ -163,7 +163,7 @@ static inline PetscErrorCode tes_petsc_create(TesPetsc what, const TesSpace *spa
   return 0;
 }
 
-/** Of this header alone: y <- what is applied to x, both in its precision. */
+/** Private: y <- the applied object times x, both in its precision. */
 static inline TesStatus tes_petsc_call(TesPetsc *p, const TesVector *x, TesVector *y) {
   TesSolveResult result;
   if (p->op) return tes_operator_apply(p->op, x, y);
@@ -176,7 +176,8 @@ static inline TesStatus tes_petsc_call(TesPetsc *p, const TesVector *x, TesVecto
   return TES_OK;
 }
 
-/** Of this header alone: the same of float64 vectors. Float32 gets numbers of about 1, so that nothing underflows. */
+/** Private: the same for float64 vectors. Before rounding to float32 the numbers are scaled to about 1, so that nothing
+ *  underflows. */
 static inline TesStatus tes_petsc_compute(TesPetsc *p, const TesVector *x, TesVector *y) {
   double largest = 0;
   int exponent = 0;
@@ -189,7 +190,7 @@ static inline TesStatus tes_petsc_compute(TesPetsc *p, const TesVector *x, TesVe
   return status == TES_OK ? tes_vector_copy(p->narrow[1], 1 / scale, y) : status;
 }
 
-/** Of this header alone: of arrays of the host. */
+/** Private: the same for arrays of the host. */
 static inline TesStatus tes_petsc_arrays(TesPetsc *p, const double *in, double *out) {
   TesVector *x = NULL, *y = NULL;
   TesStatus status;
@@ -206,7 +207,7 @@ static inline TesStatus tes_petsc_arrays(TesPetsc *p, const double *in, double *
   return status;
 }
 
-/** Of this header alone: clean <- x, or where x is not zero at given nodes a copy that is. */
+/** Private: clean <- x if x is zero at given nodes, else a copy of x with zeros there. */
 static inline PetscErrorCode tes_petsc_clean(TesPetsc *p, Vec x, Vec *clean) {
   const PetscScalar *values;
   PetscScalar *copy;
@@ -225,7 +226,7 @@ static inline PetscErrorCode tes_petsc_clean(TesPetsc *p, Vec x, Vec *clean) {
   return 0;
 }
 
-/** Of this header alone: y <- what is applied to x at unknowns, x at given nodes. */
+/** Private: y <- the applied object times x at unknowns, x at given nodes. */
 static inline PetscErrorCode tes_petsc_apply(TesPetsc *p, Vec x, Vec y) {
   const PetscScalar *in, *all;
   PetscScalar *out;
@@ -242,14 +243,14 @@ static inline PetscErrorCode tes_petsc_apply(TesPetsc *p, Vec x, Vec y) {
   return tes_petsc_error(p->context, status);
 }
 
-/** Of this header alone: MATOP_MULT. */
+/** Private: MATOP_MULT. */
 static inline PetscErrorCode tes_petsc_mult(Mat A, Vec x, Vec y) {
   void *p;
   PetscCall(MatShellGetContext(A, &p));
   return tes_petsc_apply((TesPetsc *)p, x, y);
 }
 
-/** Of this header alone: MATOP_GET_DIAGONAL. */
+/** Private: MATOP_GET_DIAGONAL. */
 static inline PetscErrorCode tes_petsc_diagonal(Mat A, Vec d) {
   void *context;
   PetscScalar *values;
@@ -265,28 +266,28 @@ static inline PetscErrorCode tes_petsc_diagonal(Mat A, Vec d) {
   return tes_petsc_error(p->context, status);
 }
 
-/** Of this header alone: MATOP_DESTROY. */
+/** Private: MATOP_DESTROY. */
 static inline PetscErrorCode tes_petsc_end_mat(Mat A) {
   void *p;
   PetscCall(MatShellGetContext(A, &p));
   return tes_petsc_free((TesPetsc *)p);
 }
 
-/** Of this header alone: the functions of a PC. */
+/** Private: the functions of a PC. */
 static inline PetscErrorCode tes_petsc_precondition(PC pc, Vec x, Vec y) {
   void *p;
   PetscCall(PCShellGetContext(pc, &p));
   return tes_petsc_apply((TesPetsc *)p, x, y);
 }
 
-/** Of this header alone. */
+/** Private. */
 static inline PetscErrorCode tes_petsc_end_pc(PC pc) {
   void *p;
   PetscCall(PCShellGetContext(pc, &p));
   return tes_petsc_free((TesPetsc *)p);
 }
 
-/** Of this header alone. */
+/** Private. */
 static inline PetscErrorCode tes_petsc_set(TesPetsc what, const TesSpace *space, TesPrecision precision,
                                            const char *name, PC pc) {
   TesPetsc *p;
@@ -299,8 +300,8 @@ static inline PetscErrorCode tes_petsc_set(TesPetsc what, const TesSpace *space,
   return 0;
 }
 
-/** A <- a matrix by its products and its diagonal (MATSHELL), without entries. An operator that is singular gets the
- *  null space of constants if it has one component. The operator is float64, else PETSC_ERR_ARG_WRONG. */
+/** A <- a MATSHELL with the products and the diagonal of an operator, without entries. A singular operator of one
+ *  component gets the null space of constants. The operator must be float64, else PETSC_ERR_ARG_WRONG. */
 static inline PetscErrorCode tes_petsc_operator(TesContext *context, const TesOperator *op, Mat *A) {
   const TesOperatorInfo info = tes_operator_info(op);
   TesPetsc what, *p;
@@ -347,7 +348,7 @@ static inline PetscErrorCode tes_petsc_smoother(TesContext *context, const TesSm
 }
 
 /** The preconditioner is a solve from zero by a solver of this operator, to its tolerance or its largest number of
- *  iterations. It is no linear map: for KSPFGMRES, KSPFCG and the like, or KSPPREONLY. */
+ *  iterations. It is not a linear map, so use KSPFGMRES, KSPFCG and the like, or KSPPREONLY. */
 static inline PetscErrorCode tes_petsc_solver(TesContext *context, TesSolver *solver, const TesOperator *op,
                                               PC pc) {
   TesPetsc what;
@@ -358,7 +359,7 @@ static inline PetscErrorCode tes_petsc_solver(TesContext *context, TesSolver *so
 }
 
 /** x <- a Vec over the numbers of a float64 vector on device cpu, without a copy; destroy it before the vector. The
- *  other way round tes_vector_wrap() takes what VecGetArray() gives. */
+ *  other way round, tes_vector_wrap() takes the array of VecGetArray(). */
 static inline PetscErrorCode tes_petsc_vector(TesContext *context, TesVector *vector, Vec *x) {
   if (strcmp(tes_context_device(context), "cpu") != 0 || tes_vector_precision(vector) != TES_DOUBLE)
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -368,7 +369,7 @@ static inline PetscErrorCode tes_petsc_vector(TesContext *context, TesVector *ve
   return 0;
 }
 
-/** Of this header alone: component c of a constant (rotation -1), or of a rotation of two directions, at n nodes. */
+/** Private: component c of a constant (rotation -1), or of a rotation of two directions, at n nodes. */
 static inline void tes_petsc_motion(int dim, bool one, int rotation, int c, int64_t n, const double *x,
                                     PetscScalar *values) {
   const int first[] = {0, 0, 1}, second[] = {1, 2, 2};
@@ -378,7 +379,7 @@ static inline void tes_petsc_motion(int dim, bool one, int rotation, int c, int6
   for (int64_t i = 0; i < n; i++) values[i] = c == a ? -x[i * dim + b] : c == b ? x[i * dim + a] : 0;
 }
 
-/** Of this header alone: v <- motion m of the space, 0 at given nodes. */
+/** Private: v <- motion m of the space, 0 at given nodes. */
 static inline TesStatus tes_petsc_fill_motion(const TesPetsc *p, const TesSpace *space, int m,
                                               const double *x, PetscScalar *v) {
   const int dim = tes_mesh_info(tes_space_mesh(space)).dim, parts = tes_space_parts(space);
@@ -398,8 +399,8 @@ static inline TesStatus tes_petsc_fill_motion(const TesPetsc *p, const TesSpace 
   return status;
 }
 
-/** Gives the matrix of an operator its near-null space (MatSetNearNullSpace): the constants of each component, and of
- *  dim components, as of elasticity, the rotations too; zero at given nodes, made orthonormal. */
+/** Gives the matrix of an operator its near-null space (MatSetNearNullSpace): the constants of each component and, if
+ *  there are dim components (elasticity), the rotations. They are zero at given nodes and orthonormal. */
 static inline PetscErrorCode tes_petsc_near_null_space(Mat A) {
   void *context;
   Vec v[6];

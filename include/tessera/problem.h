@@ -300,7 +300,7 @@ TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
  *  for points of the mesh. A point that misses it by less than a hundredth of a cell's length, as beside a curved
  *  boundary, is moved to it, and moved is that fraction. Errors: TES_INVALID_INPUT (a point outside; moved NULL: also
  *  one that would be moved; an expression that is none), TES_NAN. Cost: tes_mesh_locate(), one copy of the solution,
- *  (degree + 1)^dim operations a point. */
+ *  (degree + 1)^dim operations per point. */
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved);
 /** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error,
@@ -345,6 +345,9 @@ typedef struct TesProblemInfo {
   double before;   /**< where the flow chooses steps: the time of the solution before; else 0 */
   bool varies; /**< the flow chooses the steps; `steps` is then an estimate by the length of the last step */
   int step, steps; /**< done; in all, fewer than `end` asks for where a steady state was reached */
+  /** With TesTimeDesc.steady: the change of the last step, per unit of time and of the largest solution so far, both in
+   *  L2; 0: not known. */
+  double change;
   TesBalance balance;
   double mean_force[3]; /**< the uniform force that keeps TesProblemDesc.mean_velocity; NaN: there is none */
   double l2_space_time; /**< sqrt(dt sum over steps of |error|^2 in L2); NaN: not known */

@@ -1,9 +1,9 @@
 /** \file report.h
- *  What a solve tells in numbers, and its JSON form: the contract that scripts rely on.
+ *  The numbers that a solve reports, and their JSON form, on which scripts rely.
  *
- *  A plain struct: the caller fills it and owns all it points to; zero means unknown. Fields that are unknown are left
- *  out of the JSON text, except those marked "always". Numbers that are NaN or infinite become null, since JSON has no
- *  such numbers.
+ *  The report is a plain struct: the caller fills it and owns all that it points to. Zero means unknown. Unknown fields
+ *  are left out of the JSON text, except those marked "always". Numbers that are NaN or infinite become null, since
+ *  JSON has no such numbers.
  */
 #ifndef TESSERA_REPORT_H
 #define TESSERA_REPORT_H
@@ -21,7 +21,7 @@ typedef struct TesReportTime {
   double seconds;
 } TesReportTime;
 
-/** A line of text about the solver, e.g. {"smoother", "coloured vertex patches, reversed after"}. */
+/** A detail of the solver as text, e.g. {"smoother", "coloured vertex patches, reversed after"}. */
 typedef struct TesReportText {
   const char *name, *text;
 } TesReportText;
@@ -38,10 +38,10 @@ typedef struct TesReportStep {
   double estimate, upper, error, effectivity, goal, l2, h1;
 } TesReportStep;
 
-/** The solution at a point: {`name`, `x` [dim], a member a field, `moved`}; of flows `velocity` [dim] and `pressure`
- * in the place of the fields. */
+/** The solution at a point: {`name`, `x` [dim], one member per field, `moved`}; flows have `velocity` [dim] and
+ * `pressure` in the place of the fields. */
 typedef struct TesReportPoint {
-  const char *name; /**< NULL: it has none */
+  const char *name; /**< NULL: the point has no name */
   double x[3];
   int dim, fields;
   bool flow; /**< fields are the components of the velocity, then the pressure */
@@ -50,7 +50,7 @@ typedef struct TesReportPoint {
   bool elastic;
   const char *const *field; /**< [fields] */
   const double *value;      /**< [fields] */
-  /** told where not 0: how far outside of the mesh it lay, in lengths of a cell, before it was moved to it */
+  /** written if not 0: distance from the mesh, in cell lengths, before the point was moved to the mesh */
   double moved;
 } TesReportPoint;
 
@@ -58,35 +58,35 @@ typedef struct TesReportPoint {
 typedef struct TesReportValue {
   const char *name;
   double value;
-  const double *place; /**< [dim] of a largest or smallest value, `places` {NAME: [..]}; NULL: none */
+  const double *place; /**< [dim] place of a largest or smallest value, `places` {NAME: [..]}; NULL: none */
 } TesReportValue;
-/** A value since a time: `statistics` {NAME: {`mean`, `rms`, `min`, `max`, `frequency`}}. */
+/** Statistics of a value since some time: `statistics` {NAME: {`mean`, `rms`, `min`, `max`, `frequency`}}. */
 typedef struct TesReportStatistic {
   const char *name;
-  double mean, rms; /**< rms: of the distance from the mean */
+  double mean, rms; /**< rms: of the deviation from the mean */
   double min, max;
-  double frequency; /**< the frequency of largest power; NaN (null): the value does not oscillate */
+  double frequency; /**< the frequency with the largest power; NaN (null): the value does not oscillate */
 } TesReportStatistic;
-/** Elasticity: `balance` {`load`, `reaction`, `defect`}, lists by direction: all loads, what supports do to the body,
- *  and their sum. */
+/** Elasticity: `balance` {`load`, `reaction`, `defect`}, lists by direction: the sum of all loads, the force of the
+ *  supports on the body, and the sum of both. */
 typedef struct TesReportForces {
   int dim;
   double load[3], reaction[3];
 } TesReportForces;
 
-/** What the solution of a flow is like. */
+/** Numbers of a flow. */
 typedef struct TesReportFlow {
   int64_t velocity_dofs, pressure_dofs; /**< `velocity_dofs`, `pressure_dofs` */
   double velocity_l2,
       pressure_l2; /**< `errors` {`velocity_l2`, `pressure_l2`, `divergence_l2`}; NaN: unknown, left out */
-  double divergence_l2, divergence_relative;   /**< both also beside `errors` */
+  double divergence_l2, divergence_relative;   /**< both are also written beside `errors` */
   double velocity_estimate, pressure_estimate; /**< `error_estimate` {`velocity`, `pressure`}; NaN: left out */
   const char *const *boundary;                 /**< [fluxes] names */
   const double *flux;                          /**< `flux` {boundary: integral of u.n} */
   int fluxes;
 } TesReportFlow;
 
-/** What went in and out of transport (TesBalance). */
+/** Inflow and outflow of transport (TesBalance). */
 typedef struct TesReportBalance {
   double in, out, sources, stored, defect; /**< `balance` {..} */
   const char *const *boundary;             /**< [fluxes] names */
@@ -96,7 +96,7 @@ typedef struct TesReportBalance {
 
 /** A change of the mesh in time: {`step`, `time`, `cells`, `dofs`}. */
 typedef struct TesReportRemesh {
-  int64_t step; /**< that was made before it */
+  int64_t step; /**< index of the last step before the change */
   double time;
   int64_t cells, dofs; /**< of the new mesh */
   double divergence;   /**< `divergence_removed`; NaN: left out */
@@ -104,13 +104,13 @@ typedef struct TesReportRemesh {
 
 /** A solution in time. */
 typedef struct TesReportInTime {
-  double time;                   /**< `time`: where it ended */
-  int64_t steps;                 /**< `time_steps`: that were made */
+  double time;                   /**< `time`: the time at the end */
+  int64_t steps;                 /**< `time_steps`: number of steps */
   int iterations[3];             /**< `iterations_per_step`: least, median, most */
   double l2_space_time;          /**< `errors.l2_space_time`; NaN: unknown, left out */
   double mean_force[3];          /**< `mean_force`: list of `mean_forces`, null where NaN */
   int mean_forces;               /**< 0: left out */
-  const char *series;            /**< `series`: the file that was written; NULL: none */
+  const char *series;            /**< `series`: the file; NULL: none */
   bool adaptive;                 /**< the mesh may change */
   const TesReportRemesh *remesh; /**< `remeshes` [remeshes], where it may */
   int64_t remeshes;
@@ -119,7 +119,7 @@ typedef struct TesReportInTime {
 /** Joules: `energy` {`gpu`, `cpu`, `setup`, `solve`}; NaN: not known, left out. */
 typedef struct TesReportEnergy {
   double gpu, cpu;     /**< from the mesh to the end of the solve */
-  double setup, solve; /**< of all that can be read */
+  double setup, solve; /**< of all GPUs and processors whose counters can be read */
 } TesReportEnergy;
 
 typedef struct TesReport {
@@ -141,25 +141,25 @@ typedef struct TesReport {
   int step_count;
   bool has_errors;                     /**< whether the case has an exact solution */
   double error_l2, error_h1;           /**< `errors` {`l2`, `h1`}: of the solution, and of its gradient */
-  const TesReportFlow *flow;           /**< of flows; in the place of the two */
+  const TesReportFlow *flow;           /**< flows; written in the place of l2 and h1 */
   const TesReportBalance *balance;     /**< NULL: not known */
   const TesReportForces *forces;       /**< NULL: not known */
   const TesReportInTime *in_time;      /**< NULL: a steady problem */
   double setup_seconds, solve_seconds; /**< `times` {`setup`, `solve`, parts}; always */
   const TesReportTime *times;          /**< further members of `times` [time_count] */
   int time_count;
-  double dofs_per_second;        /**< `dofs_per_second`; NaN (null): nothing was solved; always */
+  double dofs_per_second;        /**< `dofs_per_second`; NaN (null): there was no solve; always */
   const char *device;            /**< `device`, e.g. "cpu"; always */
   const char *precision;         /**< `precision`: "mixed", "double" or "single"; always */
   int threads;                   /**< `threads` */
-  int ranks;                     /**< `ranks`; 0: one, which is left out */
+  int ranks;                     /**< `ranks`; 0: one rank, which is left out */
   size_t memory_peak;            /**< `memory_peak`, bytes */
   const TesReportEnergy *energy; /**< NULL: not known */
   const TesReportText *solver;   /**< `solver` {...} [solver_count] */
   int solver_count;
   const char *const *warnings; /**< `warnings` [warning_count] */
   int warning_count;
-  const char *png;              /**< `png`: the picture that was written last */
+  const char *png;              /**< `png`: the last picture */
   const TesReportPoint *points; /**< `points` [point_count] */
   int point_count;
   const TesReportValue *values; /**< `values` {NAME: number} and `places` [value_count] */
@@ -172,12 +172,12 @@ typedef struct TesReport {
   int line_count;
 } TesReport;
 
-/** Writes the report as JSON, with `version` added, to the file `path`, or to the standard output for "-". The file
- *  appears complete or not at all. Errors: TES_IO, TES_OUT_OF_MEMORY. */
+/** Writes the report as JSON, with `version` added, to the file `path`, or to the standard output for "-". An old file
+ *  is replaced only when the new file is complete. Errors: TES_IO, TES_OUT_OF_MEMORY. */
 TesStatus tes_report_write(TesContext *context, const TesReport *report, const char *path);
 
-/** Before time is spent: whether a file can be written to this path; what is there stays. NULL, "-" and what is no
- *  file, such as a pipe, are left alone. Errors: TES_IO, TES_OUT_OF_MEMORY. */
+/** Checks, before a computation, that a file can be written to this path; an existing file is not changed. NULL, "-"
+ *  and special files such as pipes are not checked. Errors: TES_IO, TES_OUT_OF_MEMORY. */
 TesStatus tes_file_check(TesContext *context, const char *path);
 
 #ifdef __cplusplus

@@ -17,8 +17,9 @@
  *    direction, which are solved whole. A cell is stretched if it is coupled 4 times as strongly in one direction as
  *    in all others. The number of iterations does not depend on how far cells are stretched in one direction. To
  *  degree 8, all devices. - ordered_cells: incomplete LU factors, without fill, of the assembled matrix of transport
- *    with element q, with the unknowns cell by cell in the order of the velocity. Any mesh, one rank, float64. The
- *    sweep is sequential and runs on the host for every device. 24 bytes per entry of the matrix (docs/time.md,
+ *    with element q, with the unknowns cell by cell in the order of the velocity. Any mesh, float64. The sweep is
+ *    sequential and runs on the host for every device; several ranks sweep side by side, each its own cells, with
+ *    values from before across cuts. 24 bytes per entry of the matrix (docs/time.md,
  *  "Steady transport"). - gauss_seidel: forward (or backward) sweeps over dofs in lexicographic order, or cell by
  *    cell in Morton order (in a cell: vertices, lines, faces, interior).
  */

@@ -2,15 +2,15 @@
  *  Finite element spaces: continuous Q_k on Gauss-Lobatto nodes over a mesh of any kind, of one or several
  *  components, and products of them.
  *
- *  A vector of a space holds one value a node (and component), Dirichlet nodes included, and their entries are zero
- *  in every vector that an operator, smoother, transfer or solver gets or gives: boundary values live in a lifting
- *  (functional.h). Keeping them makes every cell alike, which is worth more than the memory. dofs() counts unknowns
+ *  A vector of a space holds one value per node and component, Dirichlet nodes included. Entries at Dirichlet nodes are
+ *  zero in every vector that an operator, smoother, transfer or solver gets or gives: boundary values are in a lifting
+ *  (functional.h). With these entries all cells are alike, which is worth more than the memory. dofs() counts unknowns
  *  only.
  *
- *  Numbers of nodes: over a box lexicographic, x fastest, nodes(d) = cells(d) * degree + 1 a direction, or one less
- *  where it is periodic, as the last node is the first one; over other meshes as cells meet them. Nothing is given on
- *  faces of a box that are one with those opposite.
- *  A hanging node is not an unknown. A node belongs to all cells that it touches. A cell with a hanging face or edge
+ *  Numbers of nodes: over a box lexicographic, x fastest, nodes(d) = cells(d) * degree + 1 in direction d. A periodic
+ *  direction has one node less, since its last node is its first node. Over other meshes nodes are numbered as a loop
+ *  over the cells meets them. Periodic faces of a box have no boundary values.
+ *  A hanging node is not an unknown. A node belongs to all cells that touch it. A cell with a hanging face or edge
  *  reads the nodes of the coarse side and interpolates (adaptive-matrix-free-ljungkvist-2017, section 3). Reading
  *  cell K, n = k + 1:
  *    1. u[k][j][i] <- x[index[K][k][j][i]], n^dim values. On a hanging face or edge, index names the nodes of the
@@ -33,12 +33,13 @@ extern "C" {
 
 typedef struct TesSpace TesSpace;
 
-/** The largest number of components of a space; all parts of a product count. */
+/** The largest number of components of a space; for a product, of all parts together. */
 enum { TES_COMPONENTS = 8 };
 
-/** Bits of the mask of a cell; 0: nothing hangs. Only the three faces and edges at the outer corner of a child can
- *  hang: face with normal d lies on side (child bit d), edge along d at the sides (child bits of the other two
- *  directions). An edge bit is set only where neither face at the edge hangs. */
+/** Bits of the mask of a cell; 0: no face and no edge hangs. Only the three faces and the three edges at the outer
+ *  corner of a child can hang. The face with normal d lies on the side that child bit d names. The edge along d lies on
+ *  the sides that the child bits of the other two directions name. An edge bit is set only where neither face at the
+ *  edge hangs. */
 typedef enum TesMask {
   TES_MASK_CHILD_X = 1, /**< upper half of the parent in x */
   TES_MASK_CHILD_Y = 2,
@@ -51,9 +52,9 @@ typedef enum TesMask {
   TES_MASK_EDGE_Z = 256
 } TesMask;
 
-/** Whether the line along d through the nodes whose other two coordinates stand (first, second, ascending
- *  direction) on the side where the child touches its parent's boundary is interpolated. 2D: `second` (z) is never
- *  on the side: false. */
+/** Whether the line of nodes along d is interpolated. `first` and `second`: whether the other two coordinates of the
+ *  line (in ascending order of directions) lie on the side where the child touches its parent's boundary. 2D: `second`
+ *  (z) is always false. */
 static inline bool tes_mask_line(unsigned mask, int d, bool first, bool second) {
   const int e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
   return (first && (mask >> (3 + e) & 1)) || (second && (mask >> (3 + f) & 1)) ||
@@ -62,7 +63,8 @@ static inline bool tes_mask_line(unsigned mask, int d, bool first, bool second) 
 
 /** How nodes are numbered over meshes of kind cells. */
 typedef enum TesNumberingOrder {
-  TES_NUMBER_BY_CELLS,      /**< as cells meet them, lexicographic in the cell: runs of degree nodes */
+  TES_NUMBER_BY_CELLS, /**< as a loop over the cells meets them, lexicographic in the cell: runs of `degree`
+                             *   nodes */
   TES_NUMBER_LEXICOGRAPHIC, /**< x fastest, then y, then z, over a whole box; only for boxes */
   TES_NUMBER_SHUFFLED       /**< at random */
 } TesNumberingOrder;
@@ -70,8 +72,8 @@ typedef enum TesNumberingOrder {
 typedef struct TesNumberingDesc {
   int degree; /**< 1..15 */
   TesNumberingOrder order;
-  uint64_t seed;  /**< of the shuffled order */
-  bool dirichlet; /**< nodes on the boundary (faces of one cell only) are constrained */
+  uint64_t seed;  /**< seed of the shuffled order */
+  bool dirichlet; /**< nodes on the boundary (faces of one cell only) are Dirichlet nodes */
 } TesNumberingDesc;
 
 typedef enum TesElement {
@@ -80,14 +82,16 @@ typedef enum TesElement {
   /** Velocity and pressure of flows, Raviart-Thomas RT_k x Q_k, over a box with at least two cells a direction.
    *  Component i of the velocity is continuous of degree k + 1 in direction i (Gauss-Lobatto nodes) and
    *  discontinuous of degree k in the others (Legendre polynomials, orthonormal on each cell), the pressure is
-   *  discontinuous of degree k in all: div of velocities are all pressures. A vector holds the components, then the
-   *  pressure; each lexicographic, x fastest. stokes-multigrid-cui-2025 */
+   *  discontinuous of degree k in all directions: the divergence maps the velocities onto the pressures. A vector holds
+   *  the components, then the pressure; each lexicographic, x fastest. stokes-multigrid-cui-2025 */
   TES_ELEMENT_RT,
-  /** Discontinuous Q_k over a box with at least two cells a direction: in each one Legendre polynomials, orthonormal on
-   *  their cell of width h, sqrt((2 j + 1) / h) P_j, so that the mass matrix is 1. All entries are unknowns; values on
-   *  boundaries are given weakly. Number: mode c (k + 1) + j of cell c in each direction, x fastest. */
+  /** Discontinuous Q_k over a box with at least two cells a direction: in each direction Legendre polynomials,
+   *  orthonormal on the cell of width h, sqrt((2 j + 1) / h) P_j, so that the mass matrix is 1. All entries are
+   *  unknowns; values on boundaries are given weakly. Number: mode c (k + 1) + j of cell c in each direction, x
+   *  fastest. */
   TES_ELEMENT_DG,
-  /** Of problems only: Q_1-iso-Q_2/Q_1, velocities of Q_1 on the halved cells of a box, pressures of Q_1 on the box. */
+  /** For problems only: Q_1-iso-Q_2/Q_1, velocities of Q_1 on the halved cells of a box, pressures of Q_1 on the
+   *  box. */
   TES_ELEMENT_ISO
 } TesElement;
 
@@ -96,21 +100,22 @@ typedef struct TesSpaceDesc {
   int degree; /**< 0 means 4; 1..20 over a box, 1..8 over a forest, 1..15 over cells; rt: 0 means 2, 1..15; dg: 1..15 */
   int components; /**< 0 means 1; 1..6; rt, dg: 0 */
   /** [tes_mesh_boundaries(mesh)], in the order of the mesh's numbers: bit c says whether values of component c are
-   *  given there (Dirichlet), so that for one component 1 means given; copied. NULL: of all components everywhere,
-   *  faces without a name too. With an array faces without a name are free (Neumann, Robin). rt: bit 0, the normal
-   *  component is given there, as values; bit 1, the tangential ones, weakly (they remain unknowns). dg: bit 0,
-   *  values are given, weakly. */
+   *  given there (Dirichlet); for one component 1 means given. Copied. NULL: values of all components are given on the
+   *  whole boundary, also on faces without a name. With an array, faces without a name are free (Neumann, Robin). rt:
+   *  bit 0, the normal component is given strongly; bit 1, the tangential components are given weakly and remain
+   *  unknowns. dg: bit 0, values are given weakly. */
   const uint8_t *given;
-  /** [tes_mesh_boundaries(mesh)]: faces on which vectors have no component along the normal, in any direction, curved
-   *  ones too, of spaces of dim components of element q; copied. NULL: none. In every vector that an operator,
-   *  smoother, transfer or solver gets or gives the part along normals is zero at their nodes. At a node normals that
-   *  are within some 30 degrees are one, their mean; of an edge two are taken away, at a corner all three. */
+  /** [tes_mesh_boundaries(mesh)]: faces on which vectors have no component along the normal. The normal may have any
+   *  direction and the face may be curved. For spaces of dim components of element q; copied. NULL: none. In every
+   *  vector that an operator, smoother, transfer or solver gets or gives the normal component is zero at the nodes of
+   *  these faces. At a node, normals that differ by less than about 30 degrees are replaced by their mean. On an edge
+   *  two normal components are removed, at a corner all three. */
   const bool *slips;
   TesElement element;
 } TesSpaceDesc;
 
-/** Errors: TES_INVALID_INPUT (degree out of range for this kind of mesh; no unknowns), TES_OUT_OF_MEMORY (told in
- * GiB before it is allocated). */
+/** Errors: TES_INVALID_INPUT (degree out of range for this kind of mesh; no unknowns), TES_OUT_OF_MEMORY (found before
+ * the allocation; the message gives GiB). */
 TesStatus tes_space_create(TesContext *context, const TesSpaceDesc *desc, TesSpace **space);
 /** The product of spaces over one mesh, of at most 8 components in all; references to the parts are kept. */
 TesStatus tes_space_create_product(TesContext *context, int count, const TesSpace *const *part,
@@ -120,21 +125,22 @@ void tes_space_destroy(TesSpace **space);
  * not coarsen. */
 TesStatus tes_space_coarsen(const TesSpace *space, TesSpace **coarse);
 
-/** What it was created with; the space owns a reference of the mesh. */
+/** Description of the space; the space owns a reference of the mesh. */
 const TesMesh *tes_space_mesh(const TesSpace *space);
-int tes_space_degree(const TesSpace *space);         /**< of a product: the degree of part 0 */
+int tes_space_degree(const TesSpace *space);         /**< product: the degree of part 0 */
 TesElement tes_space_element(const TesSpace *space); /**< never auto */
 /** Bit c: values of component c are given on boundary number `boundary` (-1: faces without a name). */
 unsigned tes_space_given(const TesSpace *space, int boundary);
-/** How many components of element q in all, how many parts (rt: components and the pressure), and one of these,
- *  owned by the space (NULL: a number that no part has, and element rt). */
+/** Number of components of element q in all parts, number of parts (rt: components and the pressure), and one part,
+ *  owned by the space (NULL: no part has this number, or element rt). */
 int tes_space_components(const TesSpace *space);
 int tes_space_parts(const TesSpace *space);
 const TesSpace *tes_space_part(const TesSpace *space, int part);
-/** The entries of one part in a vector of the space, without a copy: what is written to the view is written to the
- *  vector, so that it may be written where the vector may. Destroy it before the vector. Errors: TES_INVALID_INPUT. */
+/** A view of the entries of one part in a vector of the space, without a copy: writing to the view writes to the
+ *  vector. Write to the view only where the vector may be written. Destroy it before the vector. Errors:
+ *  TES_INVALID_INPUT. */
 TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int part, TesVector **view);
-/** Length of vectors; how many nodes, of all ranks, are unknowns: no Dirichlet nodes. */
+/** Length of vectors; number of unknowns of all ranks, that is of nodes that are not Dirichlet nodes. */
 int64_t tes_space_length(const TesSpace *space);
 int64_t tes_space_dofs(const TesSpace *space);
 /** Hanging nodes, which other codes count as constrained degrees of freedom: their dofs are length + hanging. */
@@ -142,7 +148,7 @@ int64_t tes_space_hanging(const TesSpace *space);
 /** Over a box, one component: nodes in direction d, Dirichlet nodes included; 1 for d >= dim. Else: 0. */
 int tes_space_nodes_along(const TesSpace *space, int d);
 /** The cells' nodes of a space of one component: *index is [cells][n^dim], x fastest, -1 - node for Dirichlet
- *  nodes; *mask (may be NULL) [cells] of TesMask. Owned by the space; over a box they are made when first asked for
+ *  nodes; *mask (may be NULL) [cells] of TesMask. Owned by the space; over a box they are made at the first call
  *  (TES_OUT_OF_MEMORY). */
 TesStatus tes_space_index(const TesSpace *space, const int32_t **index, const uint16_t **mask);
 
@@ -152,9 +158,9 @@ TesStatus tes_space_coordinates(const TesSpace *space, double *x);
  *  TES_INVALID_INPUT (a vector of another length). */
 TesStatus tes_space_interpolate(const TesSpace *space, const TesFunction *const *function, TesVector *u);
 /** v <- u, a function of `from`, at the nodes of `to`, which has as many components; vectors are float64. Degrees
- *  may differ. Meshes: the same; two boxes with the same corners; or two forests with the same coarse mesh and at
- *  most one level between: exact where cells are the same or finer, interpolated where they are coarser. Errors:
- *  TES_INVALID_INPUT (other meshes), TES_OUT_OF_MEMORY. */
+ *  may differ. The meshes are the same; or two boxes with the same corners; or two forests with the same coarse mesh,
+ *  whose cells differ by at most one level. The result is exact where cells are the same or finer, and interpolated
+ *  where they are coarser. Errors: TES_INVALID_INPUT (other meshes), TES_OUT_OF_MEMORY. */
 TesStatus tes_space_carry(const TesSpace *from, const TesVector *u, const TesSpace *to, TesVector *v);
 
 #ifdef __cplusplus

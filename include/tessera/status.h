@@ -1,13 +1,12 @@
 /** \file status.h
- *  What a call returns, and how an error is told.
+ *  Return values of functions, and how errors are reported.
  *
  *  Every function that can fail returns a TesStatus and writes its results through its last arguments; on failure
- *  the results are NULL or untouched. The context keeps the message of the first failure and the road it took
- *  through the library: tes_context_message() and tes_context_trace().
+ *  the results are NULL or untouched. The context keeps the message of the first failure and its trace through the
+ *  library: tes_context_message() and tes_context_trace().
  *
- *  Functions that create check that context, description and the place of the result are not NULL
- *  (TES_INVALID_INPUT). Elsewhere a pointer that is not said to be NULL at will must not be NULL, which is not checked.
- */
+ *  Functions that create objects check that context, description and result pointer are not NULL (TES_INVALID_INPUT).
+ *  In other functions a pointer may be NULL only where the header says so; this is not checked. */
 #ifndef TESSERA_STATUS_H
 #define TESSERA_STATUS_H
 
@@ -44,8 +43,8 @@ const char *tes_status_text(TesStatus status);
 /** The exit status of a program that ends with this status: 0, 1, 2, 3 or 4. */
 int tes_status_exit(TesStatus status);
 
-/** "Did you mean ...?": of the NULL-terminated list `known` the name that is nearest to a misspelt one; NULL when
- * none is near. */
+/** "Did you mean ...?": the name in the NULL-terminated list `known` that is nearest to a misspelt name; NULL when no
+ * name is near. */
 const char *tes_nearest_name(const char *name, const char *const *known);
 
 #ifdef __cplusplus

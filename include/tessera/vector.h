@@ -14,14 +14,14 @@ typedef struct TesVector TesVector;
 /** A vector of `length` zeros. Errors: TES_OUT_OF_MEMORY. */
 TesStatus tes_vector_create(TesContext *context, int64_t length, TesPrecision precision, TesVector **vector);
 /** A vector over `length` numbers of the caller, without a copy, for operators, smoothers and cycles. `data` is an
- *  address of the context's device, on devices cpu and emulator of host memory, and a multiple of the size of a
- *  number. The numbers stay the caller's; destroy the vector before them. Errors: TES_INVALID_INPUT (NULL or a
- *  misaligned address, a negative length), TES_OUT_OF_MEMORY. */
+ *  address on the context's device (on devices cpu and emulator in host memory) and a multiple of the size of a number.
+ *  The caller owns the numbers; destroy the vector before them. Errors: TES_INVALID_INPUT (NULL or a misaligned
+ *  address, a negative length), TES_OUT_OF_MEMORY. */
 TesStatus tes_vector_wrap(TesContext *context, void *data, int64_t length, TesPrecision precision,
                           TesVector **vector);
 void tes_vector_destroy(TesVector **vector);
 
-/** What it was created with. */
+/** The arguments of its creation. */
 int64_t tes_vector_length(const TesVector *vector);
 TesPrecision tes_vector_precision(const TesVector *vector);
 /** Device address of the values, double or float. */
@@ -40,7 +40,7 @@ TesStatus tes_vector_xpay(const TesVector *x, double a, TesVector *y); /**< y <-
 /** Sum of x_i y_i, accumulated in float64; the same for every number of threads. */
 TesStatus tes_vector_dot(const TesVector *x, const TesVector *y, double *dot);
 TesStatus tes_vector_norm(const TesVector *x, double *norm);       /**< Euclidean norm */
-TesStatus tes_vector_maximum(const TesVector *x, double *maximum); /**< largest |x_i|; NaN when x has one */
+TesStatus tes_vector_maximum(const TesVector *x, double *maximum); /**< largest |x_i|; NaN when an x_i is NaN */
 
 #ifdef __cplusplus
 }

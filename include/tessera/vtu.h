@@ -1,8 +1,9 @@
 /** \file vtu.h
- *  VTU files for ParaView and VTK (9.1 or newer): cells of any degree as Lagrange quadrilaterals and hexahedra, so
- *  that a curved cell is curved and a solution of degree 7 is shown with degree 7.
+ *  VTU files for ParaView and VTK (9.1 or newer): cells of any degree as Lagrange quadrilaterals and hexahedra, so that
+ *  curved cells and solutions of high degree are shown exactly.
  *
- *  Arrays are appended raw, in blocks compressed by zlib. Memory: a few MiB a thread, whatever the size of the mesh.
+ *  Arrays are appended raw, in blocks compressed by zlib. Memory: a few MiB per thread, independent of the size of the
+ *  mesh.
  */
 #ifndef TESSERA_VTU_H
 #define TESSERA_VTU_H
@@ -16,17 +17,16 @@
 extern "C" {
 #endif
 
-/** Values in all cells, either as an array or by a function that is asked for some cells at a time.
+/** Values in all cells, given as an array or by a function that fills some cells at a time.
  *
- *  A cell has n = (degree + 1)^dim nodes, lexicographic (x fastest). Shapes, slowest index first:
- *    coordinates   [cells][dim][n]
- *    point fields  [cells][components][n]
- *    cell fields   [cells][components]
- */
+ *A cell has n = (degree + 1)^dim nodes, lexicographic (x fastest). Shapes, slowest index first:
+ *coordinates [cells][dim][n]
+ *point fields [cells][components][n]
+ *cell fields [cells][components] */
 typedef struct TesVtuArray {
-  const char *name; /**< shown by ParaView; not needed for coordinates; no < > & or quotes */
-  /** 1, 2 or 3; 0 means 1. Two are written as three, the last one 0: VTK's vectors have three. 6: a symmetric tensor,
-   *  in VTK's order xx, yy, zz, xy, yz, xz */
+  const char *name; /**< name shown by ParaView; not needed for coordinates; without < > & and quotes */
+  /** 1, 2 or 3; 0 means 1. Two components are written as three with a last component 0, since VTK's vectors have three.
+   *  6: a symmetric tensor, in VTK's order xx, yy, zz, xy, yz, xz */
   int components;
   const double *values;
   /** Used when values is NULL: writes the values of cells first, ..., first + count - 1 to `values`. Called from one
@@ -34,7 +34,7 @@ typedef struct TesVtuArray {
   TesStatus (*fill)(void *user, int64_t first, int64_t count, double *values);
   void *user;
   /** 0, or a number that changes with the values: a VTKHDF file that had this number in the step before, over the same
-   *  mesh, takes the values of that step and asks for none. */
+   *  mesh, reuses the values of that step and does not call `fill`. */
   uint64_t version;
 } TesVtuArray;
 
@@ -50,7 +50,7 @@ typedef struct TesVtuDesc {
   int point_field_count;
   const TesVtuArray *cell_fields;
   int cell_field_count;
-  TesPrecision precision; /**< of the numbers in the file; TES_SINGLE halves it */
+  TesPrecision precision; /**< precision of the numbers in the file; TES_SINGLE halves the file */
   int compression;        /**< zlib level 1..9; 0 means 1, the fastest */
 } TesVtuDesc;
 
@@ -58,29 +58,30 @@ typedef struct TesVtuDesc {
  *  full, a pipe), TES_OUT_OF_MEMORY, and what `fill` returns. */
 TesStatus tes_vtu_write(TesContext *context, const TesVtuDesc *desc, const char *path);
 
-/** A field over a space: vector - function at its nodes, or one of both alone where the other is NULL. */
+/** A field over a space: vector - function at its nodes. If `vector` or `function` is NULL, the field is the other
+ *  one. */
 typedef struct TesVtuField {
   const char *name;
   const TesVector *
       vector; /**< over all nodes of the space, boundary values included; it has the components of the space */
-  const TesFunction *function[3]; /**< by component; alone: as many components as there are functions */
-  /** In its place in cells of a material, [materials], of fields of one component; NULL inside: `function` there
-   * too. NULL: everywhere. */
+  const TesFunction *function[3]; /**< by component; without a vector there are as many components as functions */
+  /** Fields of one component: [materials], the function in cells of this material; NULL inside: `function` there too.
+   * NULL: `function` everywhere. */
   const TesFunction *const *material;
 } TesVtuField;
 
 /** Writes fields over a space on a mesh of any kind, e.g. {"u", u}, {"error", u, {exact}}, {"a", NULL, {a}} (a
- *  function alone is shown as it is): cells of the space's degree, or of the geometry's where it is larger, with the
- *  mapping that the mesh has: where both are polynomials the file has the function exactly. A cell on a hanging face
- *  shows what it interpolates from the coarse side, so that nothing gapes. A cell in which a function is not finite
- *  at a node is left blank (NaN). Fields of cells: "level" on a forest, "material" (number of the name) where there
+ *  function alone is shown as it is): Cells have the larger degree of space and geometry, and the mapping of the mesh:
+ *  if the mapping is a polynomial, the file has the function exactly. A cell on a hanging face shows the interpolation
+ *  from the coarse side, so that the picture has no gaps. A cell in which a function is not finite at a node is blank
+ *  (NaN). Fields of cells: "level" on a forest, "material" (number of the name) where there
  *  are any, and the caller's. Spaces of up to three components, which ParaView shows as vectors. Errors as
  *  tes_vtu_write(). */
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
                                const TesVtuArray *cell_fields, const char *path);
-/** The solution "u" of a problem, functions of its data, and "error" where it knows the exact solution; of flows
- *  velocity, pressure, divergence and vorticity, with the degree of the velocity, cell by cell. Cells and
- *  their fields as above. */
+/** Writes the solution "u" of a problem, functions of its data, and "error" if the exact solution is known. Flows have
+ *  velocity, pressure, divergence and vorticity, with the degree of the velocity, cell by cell. Cells and their fields
+ *  are those of tes_vtu_write_fields(). */
 TesStatus tes_vtu_write_problem(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                                 const char *path);
 

@@ -14,7 +14,7 @@ const char *tes_version(void) {
   return TESI_STRINGIFY(TESI_VERSION);
 }
 
-/* Blocks smaller than the blocks that memory.c takes from the system by itself. */
+/* For blocks that are too small for memory.c to take them directly from the system. */
 static void *default_allocate(void *user, size_t bytes) {
   (void)user;
   return bytes > SIZE_MAX - 64 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -28,7 +28,7 @@ static void default_release(void *user, void *block) {
 static void default_log(void *user, TesLogLevel level, const char *line) {
   (void)user;
   FILE *out = level == TES_LOG_WARNING ? stderr : stdout;
-  if (level == TES_LOG_PROGRESS) return; /* for those who know when the next line comes */
+  if (level == TES_LOG_PROGRESS) return; /* for callers who know when the next line comes */
   fprintf(out, "%s\n", line);
   fflush(out);
 }
@@ -199,8 +199,8 @@ void tesi_context_set_device(TesContext *ctx, const struct TesiDevice *device, v
   ctx->device_destroy = destroy;
 }
 
-/* Control characters, which come from files, become text: "\\x1b". Lines and tabs stay; U+0080..U+009F control
- * terminals too. */
+/* Control characters, which may come from files, become text: "\\x1b". Line ends and tabs stay; U+0080..U+009F are
+ * replaced too, since terminals obey them. */
 static void show_controls(char *text, size_t size) {
   size_t length = strlen(text);
   for (char *at = text; *at; at++) {
@@ -220,7 +220,7 @@ static void show_controls(char *text, size_t size) {
   }
 }
 
-/* "-nan", as the C library prints one half of what is no number, becomes "nan". */
+/* "-nan", which the C library prints for half of the NaN values, becomes "nan". */
 static void show_numbers(char *text) {
   for (char *at = text; (at = strstr(at, "-nan")); at++) {
     const bool begins = at == text || strchr(" (,=[", at[-1]), ends = !at[4] || strchr(" ),:;]%\n", at[4]);

@@ -11,9 +11,9 @@ enum { TESI_MESSAGE_SIZE = 2048, TESI_TRACE_SIZE = 4096 };
 struct TesContext {
   atomic_int references;
   TesAllocator allocator;
-  bool maps; /* large blocks come from the system: the allocator is not the caller's */
-  atomic_size_t memory, memory_peak, memory_high; /* high: since tesi_memory_mark() */
-  TesContext *lender; /* whose device this one uses, and which counts its memory; NULL: none */
+  bool maps; /* the allocator is not the caller's, so that large blocks come from the system */
+  atomic_size_t memory, memory_peak, memory_high; /* high: largest value since tesi_memory_mark() */
+  TesContext *lender; /* the context whose device this context uses, and which counts its memory; NULL: none */
   TesiKept kept;
   TesVerbosity verbosity;
   int threads, simd_bits;
@@ -25,9 +25,9 @@ struct TesContext {
   volatile sig_atomic_t interrupted;
   bool heard;                          /* some call has ended with TES_INTERRUPTED */
   int work;                            /* depth of tesi_work_begin() */
-  bool work_waits;                     /* the work under way goes on after an interruption */
-  char work_title[32];                 /* of the outermost one */
-  char work_part[96];                  /* what goes on now */
+  bool work_waits;                     /* the present work goes on after an interruption */
+  char work_title[32];                 /* of the outermost work */
+  char work_part[96];                  /* the present part */
   double work_since;                   /* when that began */
   const TesCommunicator *communicator; /* NULL: one rank */
   bool silent;                         /* another rank speaks */

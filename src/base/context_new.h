@@ -1,4 +1,4 @@
-/* Contexts without a device: device/ adds one, tests may do without. */
+/* Contexts without a device. device/ adds a device; tests may do without. */
 #ifndef TESI_CONTEXT_NEW_H
 #define TESI_CONTEXT_NEW_H
 
@@ -6,7 +6,7 @@
 
 TesStatus tesi_context_new(const TesContextDesc *desc, TesContext **context);
 void tesi_context_set_simd_bits(TesContext *ctx, int bits);
-/* Log lines of this context are for another rank to write. */
+/* Another rank writes the log lines of this context. */
 void tesi_context_silence(TesContext *ctx);
 
 #endif

@@ -10,13 +10,13 @@ struct TesFunction {
   void *user;
   void (*destroy)(void *user);
   double constant;
-  char *text, *where; /* where: NULL: it was not read */
+  char *text, *where; /* where: NULL: not read from a file */
   TesiFunctionEmit emit;
   TesiFunctionOver over; /* NULL: a plain function */
   uint64_t used;         /* bit i: further variable i */
   bool timed;            /* it may depend on t */
-  uint64_t number;       /* of this function alone */
-  atomic_bool faulty;    /* it has given what is not finite */
+  uint64_t number;       /* unique to this function */
+  atomic_bool faulty;    /* it has had a value that is not finite */
 };
 
 static atomic_uint_fast64_t numbered; /* functions so far */
@@ -263,7 +263,7 @@ TesStatus tesi_function_affine(const TesFunction *function, double factor, doubl
   } else if (!function->evaluate) {
     TES_TRY(tes_function_create_constant(ctx, factor * function->constant + offset, result));
     TES_TRY(tesi_function_set_where(*result, function->where));
-  } else if (function->emit && !is_at(function)) { /* an expression, which kernels take by its text */
+  } else if (function->emit && !is_at(function)) { /* an expression; kernels use its text */
     const size_t size = strlen(function->text) + 80;
     TES_ALLOC(&text, size);
     snprintf(text, size, offset == 0 ? "%.17g * (%s)" : "%.17g * (%s) + (%.17g)", factor, function->text,
@@ -306,7 +306,7 @@ static void over_at(void *user, int64_t n, const double *x, const double *y, con
   tesi_function_values_over(at->function, n, x, y, z, at->time, more, out);
 }
 
-/* The text stays that of a function of time: kernels are given the time beside it, and compiled once. */
+/* The text is the text of the function of time: kernels get the time as an argument and are compiled once. */
 static int emit_at(const TesFunction *function, const char *declaration, const char *real, char *buffer,
                    size_t size) {
   return tesi_function_emit(((const At *)function->user)->function, declaration, real, buffer, size);

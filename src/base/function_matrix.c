@@ -1,5 +1,5 @@
-/* Coefficients that are symmetric matrices: a function whose entries are functions. As a number, wherever one is asked
- * for, it is the mean of its diagonal. */
+/* Coefficients that are symmetric matrices: a function whose entries are functions. Its scalar value is the mean of its
+ * diagonal. */
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
@@ -37,7 +37,7 @@ static const Matrix *matrix_of(const TesFunction *f) {
   return f ? tesi_function_user(f, mean_of_diagonal) : NULL;
 }
 
-/* Whether two entries that mirror each other are equal wherever they are evaluated. */
+/* Whether two symmetric entries have equal values everywhere. */
 static bool same(const TesFunction *f, const TesFunction *g) {
   double a = 0, b = 0;
   if (f == g) return true;

@@ -1,7 +1,7 @@
 #include "base/hilbert.h"
 #include <math.h>
 
-/* Position on the curve of 2^bits cells a direction (Skilling, AIP Conf. Proc. 707 (2004) 381). */
+/* Position on the curve of 2^bits cells per direction (Skilling, AIP Conf. Proc. 707 (2004) 381). */
 static uint64_t position(int dim, int bits, uint32_t x[3]) {
   for (uint32_t q = 1u << (bits - 1); q > 1; q >>= 1)
     for (int i = 0; i < dim; i++) {

@@ -1,5 +1,5 @@
-/* Libraries that leave memory behind when they begin and end, such as MPI, do so between __lsan_disable() and
- * __lsan_enable(): not for our leak checks. */
+/* Some libraries, such as MPI, leak memory when they begin and end. These calls are put between __lsan_disable() and
+ * __lsan_enable(), so that our leak checks do not report them. */
 #ifndef TESI_LEAKS_H
 #define TESI_LEAKS_H
 

@@ -1,7 +1,7 @@
-/* Accounted memory: a header of 64 bytes before each block keeps its sizes and the alignment. Large blocks come from
- * the system by themselves, if the context has no allocator of its own: they are zero already, so nobody touches them
- * before the threads that fill them do, each its own part, and pages that nobody fills cost nothing. Given back they
- * are kept for a while (memory_kept.h), and cleared by all threads when they are taken again. */
+/* Accounted memory: a header of 64 bytes before each block keeps its sizes and the alignment. Large blocks come
+ * directly from the system, if the context has no allocator of its own. They are zero already. So each thread is the
+ * first to touch the part that it fills, and pages that are not filled cost nothing. Released blocks are kept for a
+ * while (memory_kept.h), and all threads clear them when they are used again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 enum { HEADER = 64, LARGE = 256 << 20, MAPPED = 8 << 20, HUGE_PAGE = 2 << 20 };
 
 typedef struct Header {
-  size_t bytes, mapped; /* of the user; of the system, 0: the allocator gave it */
+  size_t bytes, mapped; /* size for the user; size from the system, 0: from the allocator */
 } Header;
 
 static void keep_most(atomic_size_t *most, size_t now) {
@@ -42,7 +42,8 @@ size_t tesi_memory_high(const TesContext *ctx) {
   return atomic_load(&ctx->memory_high);
 }
 
-/* Asks for huge pages where a block is large: a miss of the TLB costs as much as one of the caches. Advice only. */
+/* Asks for huge pages for a large block, since a miss of the TLB costs as much as a miss of the caches. The system may
+ * ignore it. */
 static void advise(char *block, size_t bytes) {
 #ifdef MADV_HUGEPAGE
   enum { PAGE = 4096 };
@@ -54,8 +55,8 @@ static void advise(char *block, size_t bytes) {
 #endif
 }
 
-/* A block that the machine does not have would be given all the same, and the process killed while it is filled. What
- * is kept makes room before one is refused. */
+/* The system grants a block that is larger than the memory of the machine, and kills the process when it is filled. So
+ * such blocks are refused here; kept blocks are released first. */
 static bool fits(TesContext *ctx, size_t bytes) {
   if (bytes < LARGE || bytes < tes_memory_available()) return true;
   tesi_kept_give(&ctx->kept, NULL, 0, 0);
@@ -66,7 +67,7 @@ static void unmap(char *block, size_t bytes) {
   if (bytes) munmap(block, bytes);
 }
 
-/* Zeros on huge pages, a multiple of them. */
+/* A new block of zeros on huge pages, whose size is a multiple of huge pages. */
 static char *map_zeros(size_t wanted) {
   const size_t all = wanted + HUGE_PAGE;
   char *const first = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -91,7 +92,7 @@ static void clear(const void *data, TesiSpan span) {
   memset(c->block + first, 0, (end < c->bytes ? end : c->bytes) - first);
 }
 
-/* Zeros that were kept, or new ones. */
+/* A kept block with its zeros restored, or a new block. */
 static char *take_mapped(TesContext *ctx, size_t bytes, size_t mapped) {
   char *block = tesi_kept_take(&ctx->kept, mapped);
   if (block) {
@@ -139,7 +140,7 @@ TesStatus tesi_alloc(TesContext *ctx, size_t count, size_t size, void *pointer_t
   return TES_OK;
 }
 
-/* How much may be kept: see memory_kept.h. */
+/* The limit of kept memory: see memory_kept.h. */
 static size_t most_kept(const TesContext *ctx) {
   const size_t held = atomic_load(&ctx->memory), peak = atomic_load(&ctx->memory_peak);
   return peak - held < held ? peak - held : held;
@@ -178,7 +179,7 @@ static size_t read_number(const char *path, const char *key) {
   return value;
 }
 
-/* What `ulimit -v` leaves of the address space. */
+/* The rest of the address space that `ulimit -v` allows. */
 static size_t address_space(void) {
   struct rlimit limit;
   const size_t pages = read_number("/proc/self/statm", "");

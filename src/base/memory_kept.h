@@ -1,6 +1,7 @@
-/* Blocks of the system that a context has given back and keeps for what it asks for next: pages that were touched once
- * cost a quarter of fresh ones and less, which the system has to find and to clear (in a virtual machine its host too).
- * What is kept never exceeds what is held, nor together with it the most that was held. */
+/* Blocks of the system that a context has released and keeps for later requests. A page that was touched before costs
+ * at most a quarter of a fresh page, which the system has to find and to clear (in a virtual machine, so does its
+ * host). The kept memory never exceeds the memory in use, and both together never exceed the largest memory that was in
+ * use. */
 #ifndef TESI_MEMORY_KEPT_H
 #define TESI_MEMORY_KEPT_H
 
@@ -8,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether there are such blocks: sanitizers look for pointers and leaks in what malloc gave. */
+/* Whether blocks are kept at all: sanitizers look for pointers and leaks in memory of malloc only. */
 #if defined(__SANITIZE_ADDRESS__)
 #define TESI_MAPS false
 #elif defined(__has_feature)
@@ -32,10 +33,10 @@ typedef struct TesiKept {
   size_t bytes; /* of all */
 } TesiKept;
 
-/* A block of `bytes`, a multiple of a huge page, whatever it holds; of a longer one its beginning, the rest stays.
- * NULL: there is none. */
+/* A kept block of `bytes`, a multiple of a huge page, with any content. It may be the beginning of a longer block,
+ * whose rest stays. NULL: there is none. */
 char *tesi_kept_take(TesiKept *kept, size_t bytes);
-/* Keeps a block that was mapped, or gives it back to the system, and of the others as much as is more than `most`. */
+/* Keeps a mapped block, or returns it to the system; other kept blocks are returned until at most `most` is kept. */
 void tesi_kept_give(TesiKept *kept, char *block, size_t bytes, size_t most);
 
 #endif

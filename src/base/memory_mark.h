@@ -1,4 +1,4 @@
-/* The most memory of the host that a context held since a mark. */
+/* The largest memory of the host that a context has held since a mark. */
 #ifndef TESI_MEMORY_MARK_H
 #define TESI_MEMORY_MARK_H
 

@@ -1,7 +1,8 @@
 #include "base/near.h"
 #include <math.h>
 
-/* Places of equal length in the logarithm of the key: what is nearly equal has the same place or the next one. */
+/* Places are intervals of equal length in the logarithm of the key: nearly equal keys have the same place or
+ * neighbouring places. */
 static int64_t place_of(double key) {
   return (int64_t)floor(log(key) * 1e9);
 }

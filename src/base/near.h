@@ -1,5 +1,5 @@
-/* Which of many things nearly equals a given thing. Things that are equal share a number, the key, to 1e-10 of it; only
- * things with nearly the same key are compared. */
+/* Finds among many items an item that nearly equals a given item. Each item has a number, its key; keys of nearly equal
+ * items differ by at most 1e-10 of their value. Only items with nearly the same key are compared. */
 #ifndef TESI_NEAR_H
 #define TESI_NEAR_H
 
@@ -7,16 +7,16 @@
 
 typedef struct TesiNear {
   int count, slots;
-  int *head, *next; /* [slots], [most]: the last one of a slot, and the one before; -1: none */
+  int *head, *next; /* [slots] the last item of a slot, [most] the item before it in the slot; -1: none */
   int64_t *place;   /* [most] */
 } TesiNear;
 
-/* For at most `most` things. */
+/* For at most `most` items. */
 TesStatus tesi_near_create(TesContext *ctx, int most, TesiNear *near);
 void tesi_near_free(TesContext *ctx, TesiNear *near);
-/* Things have the numbers 0, 1, .. in the order in which they come. key: above 0. */
+/* Items get the numbers 0, 1, .. in the order in which they are added. key: above 0. */
 void tesi_near_add(TesiNear *near, double key);
-/* The least number of a thing with nearly this key that is accepted; -1: none. */
+/* The smallest number of an accepted item with nearly this key; -1: none. */
 int tesi_near_find(const TesiNear *near, double key, bool (*accepts)(const void *user, int number),
                    const void *user);
 

@@ -6,14 +6,14 @@
 
 enum { TESI_NEAREST_LENGTH = 32 };
 
-/* Number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, lower and upper case
- * being the same; large when one of them is longer than TESI_NEAREST_LENGTH. */
+/* Number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, without regard to case;
+ * large if one of them is longer than TESI_NEAREST_LENGTH. */
 int tesi_name_distance(const char *a, const char *b);
-/* Whether a name at this distance is worth a hint: up to a third of its length, at least 1; single letters
+/* Whether a name at this distance is worth a hint: the distance is at most a third of its length, or 1; single letters
  * have no near names. */
 int tesi_name_is_near(const char *name, int distance);
 
-/* Keeps the best candidate of a search. Begin with {.name = what was written}. */
+/* Keeps the best candidate of a search. Begin with {.name = misspelt name}. */
 typedef struct TesiNearest {
   const char *name, *best;
   int distance;

@@ -1,4 +1,4 @@
-/* Which optional parts a build has: their definitions reach the library alone. */
+/* The optional parts of a build. Their compile definitions are set for the library only. */
 #include <string.h>
 #include "base/base.h"
 

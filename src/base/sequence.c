@@ -5,10 +5,10 @@
 
 struct TesiSequence {
   int64_t tasks;
-  int64_t *first;  /* [tasks + 1] */
-  int32_t *before; /* positions that share an entry with position k and come before it: before[first[k]] .. */
-  TesiGate *done;  /* [tasks] opened by each run that has worked on the position */
-  uint32_t *turn;  /* [tasks] of `done` when the run began */
+  int64_t *first;          /* [tasks + 1] */
+  int32_t *before;         /* earlier positions that share an entry with position k: before[first[k]] .. */
+  TesiGate *done;          /* [tasks] gate of a position, opened in each run when the position is done */
+  uint32_t *turn;          /* [tasks] value of `done` at the beginning of the run */
   int64_t from, end, next; /* of the run */
 };
 
@@ -25,9 +25,9 @@ typedef struct Graph {
   int32_t *head; /* [entries] first link, -1: none */
   Link *link;
   int64_t links, room;
-  int32_t (*pair)[2]; /* tasks that share an entry, the smaller second; each pair once */
+  int32_t (*pair)[2]; /* pairs of tasks that share an entry, the smaller number second; each pair once */
   int64_t pairs, pair_room;
-  int32_t *seen;  /* [tasks] the last task that has met this one */
+  int32_t *seen;  /* [tasks] the last task that was compared with this task */
   int64_t *first; /* [tasks + 1] */
   int32_t *neighbour;
 } Graph;
@@ -64,7 +64,7 @@ done:
   return status;
 }
 
-/* Pairs to lists of neighbours. */
+/* From pairs to lists of neighbours. */
 static TesStatus list_neighbours(TesContext *ctx, Graph *g) {
   TesStatus status = TES_OK;
   TES_ALLOC(&g->first, g->tasks + 2);
@@ -109,7 +109,7 @@ typedef struct Choice {
   const Graph *graph;
   int64_t tracks, window;
   int64_t *next, *end; /* [tracks] */
-  int64_t *place;      /* [tasks] its position, -1: none yet */
+  int64_t *place;      /* [tasks] position of a task, -1: none yet */
 } Choice;
 
 static bool is_close(const Choice *c, int64_t task, int64_t position) {
@@ -120,8 +120,8 @@ static bool is_close(const Choice *c, int64_t task, int64_t position) {
   return false;
 }
 
-/* The first track from `track` on whose next task shares nothing with the tasks of the window; else the first that
- * has a task. */
+/* The first track, from `track` on, whose next task shares nothing with the tasks of the window; else the first track
+ * that has a task. */
 static int64_t choose_track(const Choice *c, int64_t track, int64_t position) {
   int64_t any = -1;
   for (int64_t i = 0; i < c->tracks; i++) {

@@ -18,8 +18,8 @@
 
 typedef struct TesiSequence TesiSequence;
 
-/* Entry number i among the entries that a task touches, i = 0, 1, ..; negative: there are no more. An entry may come
- * several times. */
+/* The i-th of the entries that a task touches, i = 0, 1, ..; negative: the task has no more entries. An entry may be
+ * repeated. */
 typedef int64_t TesiTouched(const void *data, int64_t task, int64_t i);
 
 /* The order of `tasks` tasks that touch some of `entries` entries: position k has task order[k]. Cost: one visit of all
@@ -34,7 +34,7 @@ void tesi_sequence_destroy(TesContext *ctx, TesiSequence **sequence);
  * starts. Every position that was taken must be worked on, in the order in which the member took them. One run at a
  * time. */
 void tesi_sequence_begin(TesiSequence *s, int64_t first, int64_t end);
-int64_t tesi_sequence_take(TesiSequence *s); /* -1: there are no more */
+int64_t tesi_sequence_take(TesiSequence *s); /* -1: there are no more positions */
 void tesi_sequence_wait(TesiSequence *s, int64_t position);
 void tesi_sequence_done(TesiSequence *s, int64_t position);
 

@@ -11,15 +11,15 @@
 typedef struct TesiTeam TesiTeam;
 
 typedef struct Worker {
-  TesiGate start; /* opened for each run that it takes part in, and for the end */
+  TesiGate start; /* opened for each run in which the thread takes part, and for the end */
   TesiTeam *team;
   pthread_t thread;
   int number; /* as a member: 1, 2, ... */
 } Worker;
 
 struct TesiTeam {
-  TesiGate done, step;          /* all workers have returned; all members have come to tesi_team_wait() */
-  _Atomic int working, missing; /* those who have not */
+  TesiGate done, step;          /* all workers have returned; all members have reached tesi_team_wait() */
+  _Atomic int working, missing; /* number of members that have not */
   int threads;                  /* of this run */
   TesiBody *body;               /* NULL: the end */
   const void *data;
@@ -28,8 +28,8 @@ struct TesiTeam {
 };
 
 static _Thread_local TesiTeam *own_team;
-static _Thread_local bool inside; /* this thread runs a loop */
-static pthread_key_t key;         /* ends the team with its thread */
+static _Thread_local bool inside; /* this thread is running a loop */
+static pthread_key_t key;         /* destroys the team when its thread ends */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ---- workers ---------------------------------------------------------------------------------------------------- */
@@ -46,8 +46,8 @@ static void *work(void *argument) {
   }
 }
 
-/* Where OpenMP binds threads to places (OMP_PROC_BIND) the team follows: the main thread stands on the first place,
- * and a new thread would stand there too. */
+/* If OpenMP binds threads to places (OMP_PROC_BIND), the team binds its threads too: the main thread is bound to the
+ * first place, and new threads would inherit this place. */
 static void choose_place(pthread_attr_t *attributes, int number, int threads) {
   const int places = omp_get_num_places(), bind = (int)omp_get_proc_bind();
   if (bind == omp_proc_bind_false || places < 1) return;
@@ -65,7 +65,7 @@ static void choose_place(pthread_attr_t *attributes, int number, int threads) {
   free(processor);
 }
 
-/* Signals are for the threads of the user. */
+/* Signals are handled by the threads of the user. */
 static bool start_worker(Worker *w, int threads) {
   sigset_t all, before;
   pthread_attr_t attributes;
@@ -106,7 +106,7 @@ static void end_team(void *argument) {
   own_team = NULL;
 }
 
-/* The threads of the parent are not there. */
+/* The threads of the parent do not exist in the child. */
 static void forget_team(void) {
   own_team = NULL;
   pthread_setspecific(key, NULL);
@@ -117,7 +117,8 @@ static void make_key(void) {
   pthread_atfork(NULL, NULL, forget_team);
 }
 
-/* At the end of the process, or where the library is unloaded, of the thread that does it; other threads end theirs. */
+/* Destroys the team of this thread at the end of the process, or when the library is unloaded; other threads destroy
+ * theirs. */
 __attribute__((destructor)) static void end_own_team(void) {
   if (!own_team || inside) return;
   pthread_setspecific(key, NULL);
@@ -136,7 +137,7 @@ static TesiTeam *make_team(void) {
   return team;
 }
 
-/* The team of this thread with so many members, or as many as there can be. */
+/* The team of this thread with so many members, or with as many as the system gives. */
 static TesiTeam *take_team(int threads) {
   if (!own_team) own_team = make_team();
   TesiTeam *team = own_team;

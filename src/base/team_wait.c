@@ -1,4 +1,4 @@
-/* How a thread waits: it looks, spins while its core is its own, sleeps. See team.h. */
+/* How a thread waits: it checks, spins while its core is its own, and sleeps. See team.h. */
 #include "base/team_wait.h"
 #include <limits.h>
 #include <linux/futex.h>
@@ -23,14 +23,14 @@ static int64_t now(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* What this thread knows of its core. */
+/* The thread's knowledge about its core. */
 typedef struct Core {
   int64_t asked, crowded_until;
   long taken;
 } Core;
 static _Thread_local Core core;
 
-/* Whether another program wants the core: the system has taken it away from this thread not long ago. */
+/* Whether another program wants the core: the system has recently taken it away from this thread. */
 static bool is_crowded(int64_t time) {
   struct rusage use;
   const bool known = core.asked != 0;
@@ -59,7 +59,7 @@ static bool look(TesiGate *gate, uint32_t turn) {
   return false;
 }
 
-/* A look that took long says that somebody else had the core meanwhile. */
+/* If a check took long, another program had the core meanwhile. */
 static bool spin(TesiGate *gate, uint32_t turn) {
   const int64_t start = now();
   int64_t last = start, time = start;
@@ -85,7 +85,7 @@ void tesi_gate_wait(TesiGate *gate, uint32_t turn) {
   if (!look(gate, turn) && !spin(gate, turn)) sleep_before(gate, turn);
 }
 
-/* Either the opener sees the sleeper, or the sleeper the new turn: both atomics are sequentially consistent. */
+/* Either the opener sees the sleeper, or the sleeper sees the new turn: both atomics are sequentially consistent. */
 void tesi_gate_open(TesiGate *gate) {
   atomic_fetch_add(&gate->turn, 1);
   if (atomic_load(&gate->sleepers))

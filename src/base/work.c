@@ -1,4 +1,4 @@
-/* Long work: what goes on is told, and an interruption ends it. */
+/* Long work: shows its progress, and ends after an interruption. */
 #include "base/work.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@ bool tesi_tells_details(const TesContext *ctx) {
   return ctx->verbosity >= TES_VERBOSE && !ctx->silent;
 }
 
-/* The seconds of the part that ends. */
+/* Seconds of the part that ends. */
 static void tell_seconds(TesContext *ctx) {
   const double least = 0.02, now = tesi_now(), seconds = now - ctx->work_since;
   if (*ctx->work_part && seconds > least)

@@ -1,12 +1,13 @@
-/* What OpenBLAS, where that is the library behind LAPACK, is asked before it is called. */
+/* Checks that OpenBLAS needs before a call, if it is the library behind LAPACK. */
 #ifndef TESI_BLAS_H
 #define TESI_BLAS_H
 
 #include "base/base.h"
 
-/* Before a call of LAPACK with matrices of n rows. OpenBLAS spreads even tiny ones over all processors, where its
- * threads and the waiting ones of OpenMP take turns: 0.15 s of set-up on 16 processors. And it takes a buffer of
- * 128 MiB for each thread that calls it, which it keeps; where there is no room it asks for ever: TES_OUT_OF_MEMORY. */
+/* To be called before LAPACK with matrices of n rows. OpenBLAS distributes even tiny matrices over all processors,
+ * where its threads and waiting threads of OpenMP compete: 0.15 s of set-up on 16 processors. It also takes, and keeps,
+ * a buffer of 128 MiB for each calling thread. If there is no memory for the buffer, OpenBLAS tries for ever:
+ * TES_OUT_OF_MEMORY. */
 TesStatus tesi_blas_begin(TesContext *ctx, int n);
 
 #endif

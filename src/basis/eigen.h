@@ -1,4 +1,4 @@
-/* Generalized symmetric eigenproblems of 1D matrices: the heart of fast diagonalization. */
+/* Generalized symmetric eigenproblems of 1D matrices, which fast diagonalization needs. */
 #ifndef TESI_EIGEN_H
 #define TESI_EIGEN_H
 

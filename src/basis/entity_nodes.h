@@ -8,7 +8,7 @@
 enum { TESI_PATTERNS = 27 };
 
 /* Nodes of pattern p: node[begin[p]] .. node[begin[p + 1] - 1], ascending, x fastest; node[n^dim]. Returns how many
- * patterns there are, 3^dim. n: nodes a direction, at most 16. */
+ * patterns there are, 3^dim. n: nodes per direction, at most 16. */
 int tesi_entity_nodes(int dim, int n, int16_t begin[TESI_PATTERNS + 1], int16_t *node);
 
 #endif

@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-/* data[size], which the caller allocates: 28 bytes a number and 64 a table are enough. */
+/* data[size], which the caller allocates: 28 bytes per number and 64 a table are enough. */
 typedef struct TesiTableText {
   char *data;
   size_t used, size;
   const char *type;
 } TesiTableText;
 
-/* Adds tesk_<name>(i); a table of no numbers has one, 0. */
+/* Adds tesk_<name>(i); a table without numbers gets one number, 0. */
 void tesi_table_text_add(TesiTableText *text, const char *name, const double *values, int count);
 
 #endif

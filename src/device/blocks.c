@@ -19,7 +19,7 @@ done:
   return status;
 }
 
-/* The latest is often the first to go. */
+/* The latest block is often the first to be released. */
 void tesi_blocks_remove(TesiBlocks *b, const void *address) {
   for (size_t i = b->count; i-- > 0;)
     if (b->block[i].address == address) {

@@ -8,13 +8,13 @@
 #include "device/cache.h"
 
 struct TesiBuild {
-  TesContext *owner, *ctx; /* the asking one; one of its own for memory and messages of the thread */
+  TesContext *owner, *ctx; /* the calling context; a context for memory and messages of the thread */
   const struct TesiKernelTable *table;
   TesiText texts[TESI_TEXTS];
   const char *options[TESI_OPTIONS + 1];
   char option_text[TESI_OPTIONS][128], description[128], name[64], key[65];
   TesiCompilation compilation;
-  char *tables; /* the copy of a generated text */
+  char *tables; /* copy of a generated text */
   pthread_t thread;
   bool running;
   TesStatus status;
@@ -56,7 +56,7 @@ static void *run(void *argument) {
   return NULL;
 }
 
-/* Texts of src/kernels live for ever, the generated one and the options do not. */
+/* Texts of src/kernels live as long as the program; generated texts and options do not. */
 static TesStatus copy_compilation(TesiBuild *b, const TesiCompilation *c) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;

@@ -1,5 +1,5 @@
-/* Building a program: from the cache, or by the device's compiler and then kept there, in a thread of its own. As
- * many run at once as there are processors; NVRTC compiles in parallel. */
+/* Builds a program: reads it from the cache, or compiles it in its own thread and stores it in the cache. As many
+ * builds run at once as there are processors; NVRTC compiles in parallel. */
 #ifndef TESI_BUILD_H
 #define TESI_BUILD_H
 
@@ -11,16 +11,16 @@ typedef struct TesiBuilt {
   const char *image; /* of the build */
   size_t bytes;
   double seconds;      /* of the compiler */
-  bool compiled, kept; /* not read from the cache; is in the cache now */
+  bool compiled, kept; /* compiled, not read from the cache; it is in the cache now */
 } TesiBuilt;
 
-/* Copies what it needs. */
+/* Copies the arguments that it needs later. */
 TesStatus tesi_build_start(TesContext *ctx, const struct TesiKernelTable *table,
                            const TesiCompilation *compilation, const char *name, const char *key,
                            TesiBuild **build);
 /* Waits for the compiler and returns its status and message. May be called again. */
 TesStatus tesi_build_wait(TesContext *ctx, TesiBuild *build, TesiBuilt *built);
-/* Waits if need be; NULL and pointer to NULL are fine. */
+/* Waits if necessary; NULL and a pointer to NULL are allowed. */
 void tesi_build_destroy(TesiBuild **build);
 
 #endif

@@ -31,7 +31,7 @@ static bool make_folders(char *path) {
   return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-/* A folder below /tmp could have been planted by somebody else. */
+/* Another user could have made a folder below /tmp. */
 static bool is_ours(const char *folder) {
   struct stat info;
   return lstat(folder, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
@@ -92,7 +92,8 @@ TesStatus tesi_cache_read(TesContext *ctx, const char *name, const char *key, ch
   *bytes = length;
   data = NULL;
   fclose(file);
-  file = fopen(path, "rb+"); /* recently used: the time of the last change is what trimming goes by */
+  file =
+      fopen(path, "rb+"); /* sets the time of the last change, by which trimming finds recently used files */
   if (file) (void)!futimens(fileno(file), NULL);
 done:
   if (file) fclose(file);
@@ -125,12 +126,13 @@ typedef struct Entry {
   char name[256];
   size_t bytes;
   struct timespec time;
-  bool being_written; /* a temporary file, young enough that a process may be about to rename it */
+  bool being_written; /* a temporary file so young that a process may still rename it */
 } Entry;
 
-enum { LONGEST_WRITE = 600 }; /* seconds; older temporary files were left behind */
+enum { LONGEST_WRITE = 600 }; /* seconds; older temporary files are abandoned */
 
-/* Plain malloc: there is no context when the program clears its cache. NULL with *count 0 when there is nothing. */
+/* Uses malloc, since there is no context when the program clears its cache. NULL with *count 0 if there are no
+ * files. */
 static Entry *list(const char *folder, int *count) {
   Entry *entries = NULL;
   int capacity = 0;

@@ -41,20 +41,22 @@ done:
   return status;
 }
 
-/* first[i], place[]: of shared entry i, the numbers that come, in order of ranks, -1: its own. row[entry]: i. */
-static TesStatus find_places(TesContext *ctx, const TesiSharers *s, int own, int32_t *row, Copies *t) {
+/* first[i], place[]: of shared entry i, the numbers that come, in order of ranks, -1: its own. row[entry - least]:
+ * i. */
+static TesStatus find_places(TesContext *ctx, const TesiSharers *s, int own, int32_t least, int32_t *row,
+                             Copies *t) {
   TesStatus status = TES_OK;
   int32_t *first = NULL, *place = NULL, *next = NULL, number = 0;
   const int32_t *entry = s->entry + s->first[own];
   TES_ALLOC(&first, t->shared + 1);
   TES_ALLOC(&next, t->shared + 1);
   TES_ALLOC(&place, s->first[s->ranks]);
-  for (int64_t i = 0; i < t->shared; i++) row[entry[i]] = (int32_t)i;
-  for (int64_t i = 0; i < s->first[s->ranks]; i++) first[row[s->entry[i]] + 1]++;
+  for (int64_t i = 0; i < t->shared; i++) row[entry[i] - least] = (int32_t)i;
+  for (int64_t i = 0; i < s->first[s->ranks]; i++) first[row[s->entry[i] - least] + 1]++;
   for (int64_t i = 0; i < t->shared; i++) next[i] = first[i], first[i + 1] += first[i];
   for (int r = 0; r < s->ranks; r++)
     for (int64_t i = s->first[r]; i < s->first[r + 1]; i++)
-      place[next[row[s->entry[i]]]++] = r == own ? -1 : number++;
+      place[next[row[s->entry[i] - least]]++] = r == own ? -1 : number++;
   TES_TRY(tesi_upload(ctx, entry, (size_t)t->shared * sizeof *entry, &t->entry));
   TES_TRY(tesi_upload(ctx, first, (size_t)(t->shared + 1) * sizeof *first, &t->first));
   TES_TRY(tesi_upload(ctx, place, (size_t)s->first[s->ranks] * sizeof *place, &t->place));
@@ -69,19 +71,25 @@ static TesStatus create(TesContext *ctx, TesiExchange *exchange, TesiExchangeDev
   TesStatus status = TES_OK;
   int own;
   const TesiSharers *s = tesi_exchange_sharers(exchange, &own);
-  int32_t *row = NULL, largest = 0;
+  int32_t *row = NULL, least = INT32_MAX, largest = 0;
   Copies *t = NULL;
   TES_NEW(&t);
   *device = (TesiExchangeDevice){t, destroy};
   t->shared = s->first[own + 1] - s->first[own];
   for (int64_t i = 0; i < s->first[s->ranks]; i++)
-    if (s->entry[i] > largest) largest = s->entry[i];
-  TES_ALLOC(&row, (int64_t)largest + 1);
+    least = tesi_min(least, s->entry[i]), largest = tesi_max(largest, s->entry[i]);
+  TES_ALLOC(&row, (int64_t)largest - least + 1);
   TES_TRY(make_links(ctx, s, own, t));
-  TES_TRY(find_places(ctx, s, own, row, t));
+  TES_TRY(find_places(ctx, s, own, least, row, t));
 done:
   tesi_free(ctx, &row);
   return status;
+}
+
+TesStatus tesi_prepare_copies(TesContext *ctx, TesiExchange *exchange) {
+  if (!exchange || !tesi_has_kernels(ctx)) return TES_OK;
+  TesiExchangeDevice *device = tesi_exchange_device(exchange);
+  return device->state ? TES_OK : create(ctx, exchange, device);
 }
 
 TesStatus tesi_sum_copies(TesContext *ctx, TesiExchange *exchange, TesPrecision precision, void *x) {
@@ -91,9 +99,8 @@ TesStatus tesi_sum_copies(TesContext *ctx, TesiExchange *exchange, TesPrecision 
     tesi_exchange_sum(exchange, precision, x);
     return TES_OK;
   }
-  TesiExchangeDevice *device = tesi_exchange_device(exchange);
-  if (!device->state) TES_TRY(create(ctx, exchange, device));
-  Copies *t = device->state;
+  TES_TRY(tesi_prepare_copies(ctx, exchange));
+  Copies *t = tesi_exchange_device(exchange)->state;
   long long shared = t->shared;
   void *arguments[] = {NULL, NULL, &x, &t->lists, &t->entry, &t->first, &t->place, &shared};
   TES_TRY(tesi_links_exchange(t->links, TESI_EXCHANGE_COPIES, precision, shared, arguments));

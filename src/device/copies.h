@@ -10,4 +10,7 @@
  * exchange NULL: nothing is shared. The first call allocates. All ranks call it. */
 TesStatus tesi_sum_copies(TesContext *ctx, TesiExchange *exchange, TesPrecision precision, void *x);
 
+/* What the first call of it allocates, before: all ranks call it. */
+TesStatus tesi_prepare_copies(TesContext *ctx, TesiExchange *exchange);
+
 #endif

@@ -1,6 +1,6 @@
-/* The device table: memory, copies, vector operations. One implementation a folder: host/, cuda/, emulator/.
- * Everything above works on device addresses and calls through this table. Reductions accumulate in float64 and give
- * the same bits for every number of threads. `precision` arguments say what the addresses point to. */
+/* The device table: memory, copies, vector operations. One implementation per folder: host/, cuda/, emulator/. All
+ * other code uses device addresses and calls through this table. Reductions accumulate in float64 and give the same
+ * bits for every number of threads. `precision` arguments give the type of the numbers at the addresses. */
 #ifndef TESI_DEVICE_H
 #define TESI_DEVICE_H
 
@@ -8,8 +8,8 @@
 
 enum { TESI_COMBINED = 5, TESI_PAIRED = 3 };
 
-/* A pass of a polynomial in D^-1 A: p <- c p + s (r_i d_i), x <- keep x + p, and with b also next <- b, which may be
- * r. With q, which devices with kernels alone know, r - q stands for r. What has the factor 0 is not read. */
+/* A pass of a polynomial in D^-1 A: p <- c p + s (r_i d_i), x <- keep x + p, and with b also next <- b, which may be r.
+ * With q (only on devices with kernels) r - q is used in the place of r. A vector with the factor 0 is not read. */
 typedef struct TesiDiagonalStep {
   double s, c, keep;
   const void *r, *q, *d; /* q NULL: 0 */
@@ -18,7 +18,7 @@ typedef struct TesiDiagonalStep {
   void *next;
 } TesiDiagonalStep;
 
-/* What other processes of a host open shared memory by. */
+/* The handle by which other processes of a host open shared memory. */
 typedef struct TesiShared {
   size_t bytes;
   int device; /* number of the GPU */
@@ -30,18 +30,20 @@ typedef struct TesiDevice {
   /* memory: zero-filled, aligned to at least 64 bytes */
   TesStatus (*allocate)(TesContext *ctx, size_t bytes, void **address);
   void (*release)(TesContext *ctx, void **address);
-  size_t (*available)(TesContext *ctx); /* bytes that could still be allocated */
+  size_t (*available)(TesContext *ctx); /* bytes that can still be allocated */
   TesStatus (*to_device)(TesContext *ctx, void *device, const void *host, size_t bytes);
   TesStatus (*to_host)(TesContext *ctx, void *host, const void *device, size_t bytes);
   TesStatus (*synchronize)(TesContext *ctx);
-  /* Optional (NULL: any memory does): memory of the host between which and the device copies are fast. Errors:
+  /* Optional (NULL: any memory will do): host memory with fast copies to and from the device. Errors:
    * TES_OUT_OF_MEMORY. */
   TesStatus (*pin)(TesContext *ctx, size_t bytes, void **address);
   void (*unpin)(TesContext *ctx, void **address);
-  /* Optional (NULL: none): memory that other processes of this host can reach. Zeros at *address, and a name for it,
-   * with which one of them opens it; or TES_MISSING. */
+  /* Optional (NULL: none): memory that other processes of this host can access. It is zero at *address, and has a name
+   * by which another process opens it. TES_MISSING: not available. */
   TesStatus (*share)(TesContext *ctx, size_t bytes, TesiShared *name, void **address);
-  void (*unshare)(TesContext *ctx, TesiShared *name, void **address); /* after all others have closed it */
+  void (*unshare)(TesContext *ctx, TesiShared *name,
+                  void **address); /* to be called when all other processes have
+                                                                       * closed it */
   TesStatus (*open)(TesContext *ctx, const TesiShared *name, void **address);
   void (*close)(TesContext *ctx, const TesiShared *name, void **address);
   /* vectors */
@@ -59,22 +61,21 @@ typedef struct TesiDevice {
                             const void *d, void *y);
   /* compiled kernels (kernel.h); NULL on the host, whose operators are loops */
   const struct TesiKernelTable *kernels;
-  /* Recording of queued work, to be replayed at less cost a launch; NULL where there is no such thing. Between
-   * begin and end nothing runs, and calls that return numbers or copy to the host are errors. graph NULL: the recording
-   * is dropped. */
+  /* Records queued work, which is replayed at less cost per launch; NULL: not available. Between begin and end nothing
+   * runs, and calls that return numbers or copy to the host are errors. graph NULL: the recording is dropped. */
   TesStatus (*graph_begin)(TesContext *ctx);
   TesStatus (*graph_end)(TesContext *ctx, void **graph);
   TesStatus (*graph_run)(TesContext *ctx, void *graph);
   void (*graph_release)(TesContext *ctx, void **graph);
-  /* Loops of a recording that is under way: what is queued between begin and end is repeated as long as an integer of
-   * device memory is not 0, looked at before each pass; they nest twice. `loops`: whether there are loops, and makes
-   * what they need; to be asked before the recording. All NULL where there are none. */
+  /* Loops in a recording. The work queued between begin and end is repeated while an integer of device memory is not 0;
+   * it is read before each pass. Loops nest up to depth two. `loops`: whether there are loops; it prepares them, and
+   * must be called before the recording. All NULL: not available. */
   bool (*loops)(TesContext *ctx);
   TesStatus (*loop_begin)(TesContext *ctx, const int *go_on);
   TesStatus (*loop_end)(TesContext *ctx);
-  /* Optional (NULL: done by the entries above): y <- a (x_i d_i), y may be x; a TesiDiagonalStep. Then a pass of
-   * conjugate gradients with D^-1: r <- r + a q, z <- (r_i d_i), *rz = r.z, to the last bit as axpy, multiply and dot
-   * give them. */
+  /* Optional (NULL: the entries above do it): y <- a (x_i d_i), y may be x; a TesiDiagonalStep. Then a pass of
+   * conjugate gradients with D^-1: r <- r + a q, z <- (r_i d_i), *rz = r.z, with the same bits as axpy, multiply and
+   * dot. */
   TesStatus (*multiply)(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                         const void *d, void *y);
   TesStatus (*diagonal_step)(TesContext *ctx, TesPrecision precision, int64_t n, const TesiDiagonalStep *step);
@@ -91,7 +92,7 @@ typedef struct TesiDevice {
 
 extern const TesiDevice tesi_device_host;
 
-/* The optional entries, by the device's own or by the required ones. */
+/* The optional entries: the device's own function, or the required entries. */
 TesStatus tesi_device_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,
                                const void *d, void *y);
 TesStatus tesi_device_diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n,

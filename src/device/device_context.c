@@ -1,4 +1,4 @@
-/* tes_context_create: a bare context, then the device and the SIMD width it asks for. */
+/* tes_context_create: a bare context, then its device and its SIMD width. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static int widest_simd(void) {
   return 128;
 }
 
-/* The width that is asked for, by the caller or by TESSERA_SIMD; 0: none. */
+/* The width requested by the caller or by TESSERA_SIMD; 0: none. */
 static TesStatus asked_simd(TesContext *ctx, int *bits) {
   TesStatus status = TES_OK;
   const char *wish = getenv("TESSERA_SIMD");
@@ -40,7 +40,7 @@ done:
   return status;
 }
 
-/* The widest build that both the processor and this library have, or a narrower one that is asked for. */
+/* The largest width that both the processor and this library have, or the smaller width that was requested. */
 static TesStatus choose_simd(TesContext *ctx) {
   TesStatus status = TES_OK;
   const int processor = widest_simd();
@@ -71,8 +71,8 @@ int tes_gpu_count(void) {
   return count;
 }
 
-/* The GPU of this rank: of those of the host the one of its number, or of a list, "0,2". All ranks call this, and all
- * fail where one does. */
+/* The GPU of this rank: by the rank's number among the ranks of the host, in the order of the GPUs or of a list "0,2".
+ * All ranks call it, and all fail if one fails. */
 static TesStatus open_own_gpu(TesContext *ctx, const char *list) {
   TesStatus status = TES_OK;
   int rank, ranks, count, number = 0, end = 0, listed = 0;
@@ -93,8 +93,8 @@ done:
   return tesi_agree(ctx, status);
 }
 
-/* auto: what TESSERA_DEVICE names; else a GPU where there is one with all it needs, else the processor; what was
- * missing is told in verbose mode. */
+/* auto: the device that TESSERA_DEVICE names; else a GPU if everything it needs is there; else the processor. Verbose
+ * mode reports what was missing. */
 static TesStatus choose_automatically(TesContext *ctx) {
   const char *wish = getenv("TESSERA_DEVICE");
   if (wish && *wish && strcmp(wish, "auto") != 0) return choose_device(ctx, wish);
@@ -105,7 +105,7 @@ static TesStatus choose_automatically(TesContext *ctx) {
   return TES_OK;
 }
 
-/* What others call a GPU, or a slip of the pen. */
+/* Other common names of a GPU, and misspelt names. */
 static const char *meant(const char *name) {
   static const char *const known[] = {"auto", "cpu", "cuda", "emulator", NULL};
   const char *near = tes_nearest_name(name, known);
@@ -174,7 +174,7 @@ const char *tes_context_device(const TesContext *context) {
 
 enum { MOST_THREADS = 4096 };
 
-/* What can be told before there is a context. */
+/* Errors that can be found before there is a context. */
 static bool is_valid(const TesContextDesc *desc, char *message, size_t size) {
   if (!desc) return true;
   const bool threads = desc->threads >= 0 && desc->threads <= MOST_THREADS,

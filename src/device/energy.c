@@ -22,7 +22,7 @@ static bool find(void *library, const char *symbol, void *function) {
   return address != NULL;
 }
 
-/* Why there is none; NULL: it is open. */
+/* The reason why there is no counter; NULL: it is open. */
 static const char *open_nvml(Nvml *n) {
   const char *given = getenv("TESSERA_LIBNVML");
   n->library = dlopen(given && *given ? given : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -69,7 +69,7 @@ static bool read_number(int package, const char *name, double *value) {
   return read;
 }
 
-/* Counters, in microjoules, start anew beyond max_energy_range_uj. */
+/* Counters, in microjoules, begin again at 0 above max_energy_range_uj. */
 static double read_packages(const char **reason) {
   static double last[PACKAGES], sum;
   static int count;

@@ -2,9 +2,9 @@
 #include "device/upload.h"
 #include "device/vector.h"
 
-enum { THREADS = 256 }; /* as the kernel has them */
+enum { THREADS = 256 }; /* the same as in the kernel */
 
-/* Counted, then filled in the order of places. */
+/* Nodes are counted, then filled in the order of places. */
 static TesStatus make_entries(TesContext *ctx, int64_t places, const int32_t *index, int64_t nodes,
                               TesiGather *gather) {
   TesStatus status = TES_OK;

@@ -1,4 +1,6 @@
 #include "device/gathered.h"
+#include <string.h>
+#include "device/kernel.h"
 #include "device/links.h"
 #include "device/upload.h"
 #include "device/vector.h"
@@ -11,6 +13,11 @@ struct TesiGathered {
   /* device: own entries; where each entry is; and of the other ranks' entries the first one
    * in the whole, and how many they are */
   void *entries, *place, *first, *count;
+  /* the host, in the place of these: the lists of the caller, and a message from and to each other rank */
+  const int32_t *own_entry, *places;
+  int64_t *others_first, *others_count;
+  TesiMessage *message;
+  double *sent, *received; /* [most], [others][most] */
 };
 
 /* first[ranks], count[ranks] */
@@ -20,6 +27,41 @@ static void share_ranges(const TesiGathered *g, double *first, double *count) {
   first[rank] = (double)g->own_first, count[rank] = (double)g->own;
   tesi_reduce(g->context, TESI_SUM, ranks, first);
   tesi_reduce(g->context, TESI_SUM, ranks, count);
+}
+
+/* first, count: of the ranks. */
+static TesStatus create_messages(TesiGathered *g, const double *first, const double *count) {
+  TesContext *ctx = g->context;
+  TesStatus status = TES_OK;
+  const int ranks = tesi_ranks(ctx), rank = tesi_context_communicator(ctx)->rank;
+  TES_ALLOC(&g->others_first, ranks);
+  TES_ALLOC(&g->others_count, ranks);
+  TES_ALLOC(&g->message, ranks);
+  TES_ALLOC(&g->sent, g->most);
+  TES_ALLOC(&g->received, ranks * g->most);
+  for (int r = 0, i = 0; r < ranks; r++) {
+    if (r == rank) continue;
+    g->others_first[i] = (int64_t)first[r], g->others_count[i] = (int64_t)count[r];
+    g->message[i] = (TesiMessage){.rank = r, .sent = g->sent, .received = g->received + i * g->most};
+    i++;
+  }
+done:
+  return status;
+}
+
+static void collect_host(TesiGathered *g, size_t size, const char *x, char *whole) {
+  const TesCommunicator *communicator = tesi_context_communicator(g->context);
+  char *const sent = (char *)g->sent;
+  for (int64_t i = 0; i < g->own; i++)
+    memcpy(sent + (size_t)i * size, x + (size_t)g->own_entry[i] * size, size);
+  memcpy(whole + (size_t)g->own_first * size, sent, (size_t)g->own * size);
+  for (int i = 0; i < g->others; i++)
+    g->message[i].bytes = (g->own > g->others_count[i] ? g->own : g->others_count[i]) * (int64_t)size;
+  communicator->table->begin(communicator, g->others, g->message);
+  communicator->table->end(communicator);
+  for (int i = 0; i < g->others; i++)
+    memcpy(whole + (size_t)g->others_first[i] * size, g->message[i].received,
+           (size_t)g->others_count[i] * size);
 }
 
 static TesStatus create_links(TesiGathered *g) {
@@ -40,6 +82,10 @@ static TesStatus create_links(TesiGathered *g) {
     link[g->others] = (TesiLink){r, (int64_t)count[r] > g->own ? (int64_t)count[r] : g->own};
     blocks[g->others] = (long long)first[r], blocks[ranks + g->others++] = (long long)count[r];
   }
+  if (!tesi_has_kernels(ctx)) {
+    TES_TRY(create_messages(g, first, count));
+    goto done;
+  }
   TES_TRY(tesi_upload(ctx, blocks, (size_t)g->others * sizeof *blocks, &g->first));
   TES_TRY(tesi_upload(ctx, blocks + ranks, (size_t)g->others * sizeof *blocks, &g->count));
   TES_TRY(tesi_links_create(ctx, g->others, link, &g->links));
@@ -59,9 +105,12 @@ TesStatus tesi_gathered_create(TesContext *ctx, int64_t own, int64_t own_first, 
   TES_NEW(&g);
   *g = (TesiGathered){
       .context = tesi_context_retain(ctx), .own = own, .own_first = own_first, .length = length};
+  g->own_entry = own_entry, g->places = place;
   TES_TRY(create_links(g));
-  TES_TRY(tesi_upload(ctx, own_entry, (size_t)own * sizeof *own_entry, &g->entries));
-  TES_TRY(tesi_upload(ctx, place, (size_t)length * sizeof *place, &g->place));
+  if (tesi_has_kernels(ctx)) {
+    TES_TRY(tesi_upload(ctx, own_entry, (size_t)own * sizeof *own_entry, &g->entries));
+    TES_TRY(tesi_upload(ctx, place, (size_t)length * sizeof *place, &g->place));
+  }
   *gathered = g;
   g = NULL;
 done:
@@ -78,18 +127,33 @@ void tesi_gathered_destroy(TesiGathered **gathered) {
   tesi_links_destroy(&g->links);
   void **all[] = {&g->entries, &g->place, &g->first, &g->count};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
+  tesi_free(ctx, &g->others_first);
+  tesi_free(ctx, &g->others_count);
+  tesi_free(ctx, &g->message);
+  tesi_free(ctx, &g->sent);
+  tesi_free(ctx, &g->received);
   tesi_free(ctx, &g);
   tes_context_destroy(&ctx);
 }
 
 TesStatus tesi_gathered_collect(TesiGathered *g, TesPrecision precision, const void *x, void *whole) {
   long long own = g->own, own_first = g->own_first;
+  if (!tesi_has_kernels(g->context)) {
+    collect_host(g, tesi_precision_size(precision), x, whole);
+    return TES_OK;
+  }
   void *arguments[] = {NULL, NULL, &x, &g->entries, &own, &whole, &own_first, &g->first, &g->count};
   return tesi_links_exchange(g->links, TESI_EXCHANGE_PARTS, precision, g->most, arguments);
 }
 
 TesStatus tesi_gathered_cut(TesiGathered *g, TesPrecision precision, const void *whole, void *x) {
   long long length = g->length;
+  const size_t size = tesi_precision_size(precision);
+  if (!tesi_has_kernels(g->context)) {
+    for (int64_t i = 0; i < g->length; i++)
+      memcpy((char *)x + (size_t)i * size, (const char *)whole + (size_t)g->places[i] * size, size);
+    return TES_OK;
+  }
   void *arguments[] = {&whole, &g->place, &length, &x};
   return tesi_links_launch(g->context, TESI_PICK_ENTRIES, precision, g->length, arguments);
 }

@@ -7,9 +7,9 @@
 
 typedef struct TesiGathered TesiGathered;
 
-/* Devices with kernels. Entry own_entry[i] of this rank's vectors is entry own_first + i of the whole ones, i < own: of
- * all ranks together these are all, each once. place[length]: of every entry here, where it is in the whole. All ranks
- * call this, and the first function below. */
+/* Entry own_entry[i] of this rank's vectors is entry own_first + i of the whole ones, i < own: of
+ * all ranks together these are all, each once. place[length]: of every entry here, where it is in the whole. Both lists
+ * are to stay as long as the object. All ranks call this, and the first function below. */
 TesStatus tesi_gathered_create(TesContext *ctx, int64_t own, int64_t own_first, const int32_t *own_entry,
                                int64_t length, const int32_t *place, TesiGathered **gathered);
 void tesi_gathered_destroy(TesiGathered **gathered);

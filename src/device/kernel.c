@@ -4,20 +4,20 @@
 #include "device/build.h"
 #include "device/sha256.h"
 
-enum { CACHE_FORMAT = 2, OWN_TEXTS = 2 /* of a program: its file, tables.h; the headers follow */ };
+enum { CACHE_FORMAT = 2, OWN_TEXTS = 2 /* texts of a program: its file and tables.h; then the headers */ };
 
 struct TesiKernelEntry {
   TesiKernelEntry *next;
   char name[48];
   size_t shared;
-  void *function; /* the device's; NULL before the program is there */
+  void *function; /* the device's handle; NULL before the program is loaded */
 };
 
 struct TesiProgram {
   TesiProgram *next;
   char key[65];
   char name[64];
-  TesiBuild *build; /* under way; NULL: done */
+  TesiBuild *build; /* the build in progress; NULL: done */
   bool loaded;
   void *module;
   TesiKernelEntry *entries;
@@ -32,7 +32,7 @@ static bool is_header(const TesiText *text) {
   return length > 2 && !strcmp(text->name + length - 2, ".h");
 }
 
-/* The key of all headers, which programs have in common: 100 KB that are digested once, and not for each program. */
+/* The digest of all headers, 100 KB that programs share; it is computed once. */
 static const char *headers_key(TesiKernelState *state) {
   TesiSha256 sha;
   if (state->headers[0]) return state->headers;
@@ -80,7 +80,7 @@ done:
   return status;
 }
 
-/* degree and precision in the file's name tell a person what is what */
+/* degree and precision are in the file's name for human readers */
 static void name_program(const TesiProgramDesc *desc, char *name, size_t size) {
   size_t used = (size_t)snprintf(name, size, "%.*s", (int)strcspn(desc->file, "."), desc->file);
   for (const char *const *o = desc->options; *o && used < size; o++)
@@ -108,7 +108,7 @@ TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiPro
   TES_NEW(&p);
   memcpy(p->key, key, sizeof key);
   name_program(desc, p->name, sizeof p->name);
-  /* of the state's context: this one may end before */
+  /* belongs to the state's context, since the calling context may be destroyed before */
   TES_TRY(tesi_build_start(state->ctx, table, &compilation, p->name, p->key, &p->build));
   p->next = state->programs;
   state->programs = *program = p;
@@ -118,7 +118,7 @@ done:
   return status;
 }
 
-/* Waits for the build and loads what it gave. A failure is told at every launch. */
+/* Waits for the build and loads its result. A failure is reported at every launch. */
 static TesStatus finish(TesContext *ctx, TesiProgram *program) {
   TesStatus status = TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);

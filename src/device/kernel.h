@@ -116,7 +116,7 @@ typedef struct TesiKernelState {
   TesiCounts counts;
   TesiBlocks blocks;
   void *partial;               /* device memory for the partial sums of reductions */
-  TesiKernel vector[2][2][15]; /* vector kernels by precision of x, of y, and operation */
+  TesiKernel vector[2][2][16]; /* vector kernels by precision of x, of y, and operation */
   TesiKernel links[2][8];      /* links.h, by precision */
   TesiLinksKind transport;     /* of links */
   char description[128],
@@ -150,6 +150,8 @@ TesStatus tesi_kernel_combine_pair(TesContext *ctx, int64_t n, int count, const 
                                    const void *const *x, void *y, void *z);
 TesStatus tesi_kernel_difference(TesContext *ctx, int64_t n, const void *x, const void *y, void *r,
                                  double *square);
+/* y <- 1 / y */
+TesStatus tesi_kernel_invert(TesContext *ctx, TesPrecision precision, int64_t n, void *y);
 /* tesi_vector_split_sums() (split_sums.h) */
 TesStatus tesi_kernel_split_sums(TesContext *ctx, int64_t n, int64_t split, const void *x, const void *b,
                                  const void *r, double sums[2]);

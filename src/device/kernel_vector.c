@@ -20,12 +20,14 @@ typedef enum Operation {
   COMBINE_PAIR,
   DIFFERENCE,
   SPLIT_SUMS,
+  INVERT,
   OPERATIONS
 } Operation;
 static const char *const names[OPERATIONS] = {
-    "tesk_fill",     "tesk_copy",    "tesk_axpy",         "tesk_xpay",       "tesk_multiply_add",
-    "tesk_multiply", "tesk_combine", "tesk_step",         "tesk_dot",        "tesk_sum",
-    "tesk_maximum",  "tesk_largest", "tesk_combine_pair", "tesk_difference", "tesk_split_sums"};
+    "tesk_fill",         "tesk_copy",       "tesk_axpy",       "tesk_xpay",
+    "tesk_multiply_add", "tesk_multiply",   "tesk_combine",    "tesk_step",
+    "tesk_dot",          "tesk_sum",        "tesk_maximum",    "tesk_largest",
+    "tesk_combine_pair", "tesk_difference", "tesk_split_sums", "tesk_invert"};
 
 static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation,
                      TesiKernel **kernel) {
@@ -201,6 +203,11 @@ TesStatus tesi_kernel_multiply(TesContext *ctx, TesPrecision precision, int64_t 
   long long count = n;
   void *arguments[] = {&count, &a, &x, &d, &y};
   return run(ctx, precision, precision, MULTIPLY, n, arguments);
+}
+
+TesStatus tesi_kernel_invert(TesContext *ctx, TesPrecision precision, int64_t n, void *y) {
+  long long count = n;
+  return run(ctx, precision, precision, INVERT, n, (void *[]){&count, &y});
 }
 
 TesStatus tesi_kernel_diagonal_step(TesContext *ctx, TesPrecision precision, int64_t n,

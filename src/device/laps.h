@@ -1,5 +1,5 @@
-/* Where the time of an iteration goes: seconds by part, told where the context tells details (--verbose). Each lap
- * waits for the device then, which costs some 10 us; without details laps do nothing. */
+/* Time of an iteration by part, in seconds, reported if the context logs details (--verbose). Each lap then waits for
+ * the device, which costs about 10 us; without details laps do nothing. */
 #ifndef TESI_LAPS_H
 #define TESI_LAPS_H
 

@@ -62,7 +62,19 @@ static size_t flags_of(int count) {
   return (size_t)(count + 3) / 4 * 4 * FLAG;
 }
 
-/* Flags and two buffers of this rank, and the addresses of the others'. */
+static TesStatus open_others(TesiLinks *l, void **flags) {
+  TesContext *ctx = l->context;
+  TesStatus status = TES_OK;
+  for (int i = 0; i < l->count; i++) {
+    TES_TRY(tesi_context_device(ctx)->open(ctx, &l->offer[i].name, &l->others[i]));
+    flags[i] = (char *)l->others[i] + (size_t)(l->offer[i].place & 0xffffffff) * FLAG;
+  }
+done:
+  return status;
+}
+
+/* Flags and two buffers of this rank, and the addresses of the others'. Ranks wait until all have opened these: what is
+ * shared may be destroyed right away. */
 static TesStatus create_peer(TesiLinks *l) {
   TesContext *ctx = l->context;
   TesStatus status = TES_OK;
@@ -79,10 +91,9 @@ static TesStatus create_peer(TesiLinks *l) {
   for (int i = 0; i < l->count; first += l->link[i].count, i++)
     made[i] = (Offer){l->own, first, l->total, (int64_t)l->count << 32 | i};
   trade(l, sizeof *made, made, l->offer);
-  for (int i = 0; i < l->count; i++) {
-    TES_TRY(device->open(ctx, &l->offer[i].name, &l->others[i]));
-    flags[i] = (char *)l->others[i] + (size_t)(l->offer[i].place & 0xffffffff) * FLAG;
-  }
+  status = open_others(l, flags);
+  tesi_reduce_any(ctx, status != TES_OK);
+  TES_TRY(status);
   TES_TRY(tesi_upload(ctx, flags, (size_t)l->count * sizeof *flags, &l->flags));
 done:
   tesi_free(ctx, &made);

@@ -1,4 +1,4 @@
-/* The optional entries of a device table, by the required ones where the device has no own. */
+/* The optional entries of a device table: they call the required entries if the device has no own function. */
 #include "device/device.h"
 
 TesStatus tesi_device_multiply(TesContext *ctx, TesPrecision precision, int64_t n, double a, const void *x,

@@ -14,7 +14,7 @@ typedef struct TesiSha256 {
 
 void tesi_sha256_init(TesiSha256 *sha);
 void tesi_sha256_add(TesiSha256 *sha, const void *data, size_t bytes);
-/* 64 hexadecimal digits and a zero. The state is used up. */
+/* 64 hexadecimal digits and a zero. The state cannot be used afterwards. */
 void tesi_sha256_hex(TesiSha256 *sha, char hex[65]);
 
 #endif

@@ -29,8 +29,8 @@ static void add(const void *data, TesiSpan span) {
   }
 }
 
-TesStatus tesi_vector_split_sums(const TesVector *x, const TesVector *b, const TesVector *r, int64_t split,
-                                 double sums[2]) {
+static TesStatus sum_range(const TesVector *x, const TesVector *b, const TesVector *r, int64_t split,
+                           double sums[2]) {
   TesContext *ctx = r->context;
   const int64_t n = r->length;
   double parts[BLOCKS][2];
@@ -40,4 +40,26 @@ TesStatus tesi_vector_split_sums(const TesVector *x, const TesVector *b, const T
   sums[0] = sums[1] = 0;
   for (int i = 0; i < BLOCKS; i++) sums[0] += parts[i][0], sums[1] += parts[i][1];
   return TES_OK;
+}
+
+TesStatus tesi_vector_split_sums(const TesVector *x, const TesVector *b, const TesVector *r, int64_t split,
+                                 double sums[2]) {
+  const TesiLayout *layout = r->layout;
+  TesStatus status = TES_OK;
+  if (!layout || layout->owned == layout->length) {
+    status = sum_range(x, b, r, split, sums);
+  } else {
+    sums[0] = sums[1] = 0;
+    for (int i = 0; i < layout->blocks && status == TES_OK; i++) {
+      const TesiOwned *own = &layout->block[i];
+      const TesVector of[3] = {tesi_vector_range(x, own->start, own->owned),
+                               tesi_vector_range(b, own->start, own->owned),
+                               tesi_vector_range(r, own->start, own->owned)};
+      double part[2] = {0, 0};
+      status = sum_range(&of[0], &of[1], &of[2], own->start < split ? own->owned : 0, part);
+      sums[0] += part[0], sums[1] += part[1];
+    }
+  }
+  tesi_reduce(r->context, TESI_SUM, 2, sums);
+  return status;
 }

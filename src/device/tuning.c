@@ -56,7 +56,7 @@ done:
   return status;
 }
 
-/* Compiler, target and GPU, name and candidates: a change of any is another choice. */
+/* Compiler, target, GPU, name and candidates: if one of them changes, the choice is made again. */
 static TesStatus make_key(TesContext *ctx, const TesiTuning *tuning, char key[65]) {
   TesStatus status = TES_OK;
   char text[256];
@@ -87,7 +87,7 @@ static int recall(TesContext *ctx, const TesiTuning *tuning, const char *key, in
   return choice;
 }
 
-/* Times all; the choice, and the record of what was seen. A failure of one candidate is none of the whole. */
+/* Times all candidates, chooses one and records the times. If a candidate fails, the others are still timed. */
 static int time_all(TesContext *ctx, const TesiTuning *tuning, int count, char *record, size_t size) {
   double best = INFINITY;
   int choice = 0;
@@ -100,7 +100,7 @@ static int time_all(TesContext *ctx, const TesiTuning *tuning, int count, char *
       seconds = NAN;
     }
     snprintf(times + used, sizeof times - used, "%s: %.4g us\n", tuning->candidate[c], 1e6 * seconds);
-    if (seconds < 0.97 * best || (c == 0 && seconds < best)) { /* gains within the noise are none */
+    if (seconds < 0.97 * best || (c == 0 && seconds < best)) { /* differences within the noise do not count */
       best = seconds;
       choice = c;
     }

@@ -1,5 +1,6 @@
 #include "device/vector.h"
 #include <math.h>
+#include "base/team.h"
 
 TesStatus tes_vector_create(TesContext *context, int64_t length, TesPrecision precision, TesVector **vector) {
   TesContext *ctx = context;
@@ -96,6 +97,21 @@ const void *tes_vector_data_const(const TesVector *vector) {
   return vector->data;
 }
 
+typedef struct Convert {
+  double *wide;
+  float *narrow;
+} Convert;
+
+static void narrow(const void *data, TesiSpan span) {
+  const Convert *c = data;
+  for (int64_t i = span.first; i < span.end; i++) c->narrow[i] = (float)c->wide[i];
+}
+
+static void widen(const void *data, TesiSpan span) {
+  const Convert *c = data;
+  for (int64_t i = span.first; i < span.end; i++) c->wide[i] = c->narrow[i];
+}
+
 /* The host device converts on its threads where the numbers are; others get numbers of their precision. */
 TesStatus tes_vector_set(TesVector *vector, const double *values) {
   TesContext *ctx = vector->context;
@@ -106,7 +122,7 @@ TesStatus tes_vector_set(TesVector *vector, const double *values) {
   if (!device->kernels) return device->copy(ctx, n, 1, TES_DOUBLE, values, vector->precision, vector->data);
   if (vector->precision == TES_SINGLE) {
     TES_ALLOC(&single, n);
-    for (int64_t i = 0; i < n; i++) single[i] = (float)values[i];
+    tesi_team_for(tesi_team_threads(ctx, n), n, narrow, &(Convert){(double *)values, single});
   }
   TES_TRY(device->to_device(ctx, vector->data, single ? (const void *)single : values,
                             (size_t)n * tesi_precision_size(vector->precision)));
@@ -125,7 +141,7 @@ TesStatus tes_vector_get(const TesVector *vector, double *values) {
   if (vector->precision == TES_SINGLE) TES_ALLOC(&single, n);
   TES_TRY(device->to_host(ctx, single ? (void *)single : values, vector->data,
                           (size_t)n * tesi_precision_size(vector->precision)));
-  for (int64_t i = 0; single && i < n; i++) values[i] = single[i];
+  if (single) tesi_team_for(tesi_team_threads(ctx, n), n, widen, &(Convert){values, single});
 done:
   tesi_free(ctx, &single);
   return status;
@@ -187,13 +203,20 @@ TesStatus tes_vector_xpay(const TesVector *x, double a, TesVector *y) {
   return tesi_context_device(y->context)->xpay(y->context, y->precision, y->length, x->data, a, y->data);
 }
 
-/* Ranges of the entries that are owned: all at once where all are. */
-static int owned_ranges(const TesVector *x, TesiOwned block[TESI_BLOCKS]) {
+/* Ranges of the entries that are owned: blocks that follow one another are one. */
+static int owned_ranges(const TesVector *x, TesiOwned range[TESI_BLOCKS]) {
   const TesiLayout *layout = x->layout;
-  const bool all = !layout || layout->owned == layout->length;
-  block[0] = (TesiOwned){0, x->length, 0};
-  for (int b = 0; !all && b < layout->blocks; b++) block[b] = layout->block[b];
-  return all ? 1 : layout->blocks;
+  int ranges = 0;
+  range[0] = (TesiOwned){0, x->length, 0};
+  if (!layout || layout->owned == layout->length) return 1;
+  for (int b = 0; b < layout->blocks; b++) {
+    const TesiOwned *block = &layout->block[b], *last = &range[tesi_max(ranges - 1, 0)];
+    if (ranges && last->start + last->owned == block->start)
+      range[ranges - 1].owned += block->owned;
+    else
+      range[ranges++] = *block;
+  }
+  return ranges;
 }
 
 static TesStatus dot_of_owned(const TesVector *x, const TesVector *y, double *dot) {

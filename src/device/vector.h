@@ -11,16 +11,16 @@ struct TesVector {
   int64_t length;
   TesPrecision precision;
   void *data;         /* device address */
-  bool borrow;        /* data is another vector's */
-  TesiLayout *layout; /* NULL: all entries are owned; objects have a reference, ranges by value none */
+  bool borrow;        /* another vector owns the data */
+  TesiLayout *layout; /* NULL: all entries are owned; vector objects hold a reference, ranges by value do not */
 };
 
 static inline size_t tesi_precision_size(TesPrecision precision) {
   return precision == TES_DOUBLE ? sizeof(double) : sizeof(float);
 }
 
-/* Entries first .. first + length - 1 of a vector, without a copy; by value: to be used while the vector is there,
- * and not destroyed. */
+/* Entries first .. first + length - 1 of a vector, without a copy. The range is a value: it must not be destroyed, and
+ * is valid while the vector exists. */
 static inline TesVector tesi_vector_range(const TesVector *vector, int64_t first, int64_t length) {
   TesVector range = *vector;
   range.data = (char *)vector->data + (size_t)first * tesi_precision_size(vector->precision);
@@ -31,7 +31,7 @@ static inline TesVector tesi_vector_range(const TesVector *vector, int64_t first
 }
 /* Zeros; sums over the vector are over the entries that the layout says are owned. */
 TesStatus tesi_vector_create_on(const TesiLayout *layout, TesPrecision precision, TesVector **vector);
-/* Entries of all ranks, each once. */
+/* Number of entries of all ranks, each counted once. */
 int64_t tesi_vector_global(const TesVector *vector);
 /* y <- sum over i < count of a_i x_i in one pass; y may be one of x. float64, of one length, count 1 ..
  * TESI_COMBINED. */
@@ -42,7 +42,7 @@ TesStatus tesi_vector_combine_pair(int count, const double *a, const double *b, 
                                    TesVector *y, TesVector *z);
 /* r <- x - y and its norm in one pass; float64, of one rank. */
 TesStatus tesi_vector_difference(const TesVector *x, const TesVector *y, TesVector *r, double *norm);
-/* The same as an object, which is destroyed before the vector is. */
+/* The same as an object, to be destroyed before the vector. */
 TesStatus tesi_vector_view(const TesVector *vector, int64_t first, int64_t length, TesVector **view);
 
 #endif

@@ -49,7 +49,7 @@ done:
   return status;
 }
 
-/* By polynomials of this degree in a cell. */
+/* Derivatives of polynomials of this degree in a cell. */
 static TesStatus create(const TesSpace *space, int degree, TesiPointRule rule, int q, TesiBatches **batches) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -123,7 +123,7 @@ int64_t tesi_batches_of_task(const TesiBatches *b, int64_t task, int64_t *first)
   return *first + b->task_batches <= b->batches ? b->task_batches : b->batches - *first;
 }
 
-/* Rows of cells of a box that have one parity in y and z share no nodes: they are done at once, the four parities
+/* Rows of cells of a box with the same parity in y and z share no nodes: they run at the same time, the four parities
  * in turn. */
 static void parity_rows(const TesiBatches *b, int set, int first[2], int64_t count[2]) {
   const int cells[2] = {b->box->axis[1].cells, b->dim == 3 ? b->box->axis[2].cells : 1};
@@ -206,7 +206,7 @@ void tesi_batch_integrate_slope(TesiSums *sums, int64_t task, const TesiBatch *b
   tesi_batch_integrate(sums, task, batch, sum, scratch);
 }
 
-/* One that is not finite is told of with a point. */
+/* A value that is not finite is reported with its point. */
 bool tesi_batch_constant(const TesFunction *const f[TESI_BATCH]) {
   double value;
   for (int l = 0; l < TESI_BATCH; l++)
@@ -227,7 +227,7 @@ done:
   return status;
 }
 
-/* Whether no value is infinite or NaN; lanes on their own, so that they go at once. */
+/* Whether no value is infinite or NaN; each lane has its own flag, so that the loop vectorises. */
 static bool is_finite(int64_t points, const double *values) {
   double zero[TESI_BATCH] = {0};
   bool finite = true;
@@ -243,7 +243,7 @@ TesStatus tesi_batch_check(const TesiBatches *b, const TesiBatch *batch, const T
   return is_finite(b->points, values) ? TES_OK : check_lanes(b, batch, f, all, at, values);
 }
 
-/* values <- f in the lanes that have it; all of them: no scratch. */
+/* values <- f in the lanes whose material has it; if all lanes have it, no scratch is needed. */
 static TesStatus fill_lanes(const TesiBatches *b, const TesiBatch *batch, const TesFunction *f,
                             const bool lanes[TESI_BATCH], bool all, const TesiBatchPoints *at, double *values,
                             double *scratch) {

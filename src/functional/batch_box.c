@@ -1,4 +1,4 @@
-/* Batches along the rows of a box: nodes by strides, points and widths from the axes. Nothing is stored a cell. */
+/* Batches along the rows of a box: nodes by strides, points and widths from the axes. Nothing is stored per cell. */
 #include "functional/batch_faces.h"
 
 static TesiBatch box_batch(const TesiBatches *b, int64_t number) {
@@ -64,7 +64,7 @@ static void box_read(const TesiBatches *b, const TesiBatch *batch, const double 
     }
 }
 
-/* Given nodes get theirs too: tesi_sums_finish() clears them. */
+/* Given nodes get sums too; tesi_sums_finish() clears them. */
 static void box_add(TesiSums *sums, int64_t task, const TesiBatch *batch, const double *local) {
   const TesiBatches *b = sums->batches;
   const int k = b->n - 1, nz = b->dim == 3 ? b->n : 1;

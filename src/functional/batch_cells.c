@@ -1,5 +1,5 @@
-/* Batches of mapped cells in their order: nodes by numbers, hanging ones interpolated, points and Jacobians from
- * the cells' polynomials. */
+/* Batches of mapped cells in their order: nodes by their numbers, with interpolation at hanging nodes; points and
+ * Jacobians from the cells' polynomials. */
 #include <string.h>
 #include "functional/batch_faces.h"
 
@@ -49,7 +49,7 @@ int64_t tesi_batches_work(const TesiBatches *b) {
   return b->geometry ? (b->geometry->cell_nodes + b->dim * b->points) * b->dim * TESI_BATCH : 0;
 }
 
-/* work: the nodes of the geometry, then J if the caller does not want it (at->J NULL). */
+/* work: the nodes of the geometry, then J if the caller does not need it (at->J NULL). */
 static void cells_points(const TesiBatches *b, const TesiBatch *batch, bool positions,
                          const TesiBatchPoints *at, double *work) {
   int32_t cell[TESI_BATCH];
@@ -79,7 +79,8 @@ static void cells_face(const TesiBatches *b, const TesiFaceRule *rule, int64_t c
   tesi_face_points(rule, b->geometry, cell, face, x, weight, normal);
 }
 
-/* A side of the domain is a side of the parent too: what hangs on it is interpolated from its own nodes. */
+/* A face on the boundary is part of a face of the parent: its hanging nodes are interpolated from nodes of this
+ * face. */
 static void cells_constrain(const TesiBatches *b, const TesiFaceRule *rule, int64_t cell, int face,
                             double *local) {
   const TesiCellView *s = b->view;

@@ -152,7 +152,7 @@ static int64_t cell_at(const TesSpace *space, int face, int64_t i) {
   return cell;
 }
 
-/* Of a box; cuts between ranks are no boundary. */
+/* Faces of a box; cuts between ranks are no boundary. */
 static bool is_wanted(const TesiBatches *b, const bool *wanted, int face) {
   return wanted[face] && !tesi_mesh_cut(b->space->mesh, face);
 }
@@ -171,7 +171,7 @@ done:
   return status;
 }
 
-/* Faces of a span of cells: counted, or (face) written from `first` of the thread on. */
+/* Faces of a span of cells: they are counted, or (face) written from `first` of the thread on. */
 typedef struct CellFaces {
   const TesiBatches *b;
   const bool *wanted;

@@ -4,7 +4,7 @@
 #include "basis/lagrange.h"
 #include "functional/device_text.h"
 
-/* Coordinates of the nodes, lower ends and widths of the cells of each axis, behind each other. */
+/* Coordinates of the nodes, lower ends and widths of the cells of each axis, one after the other. */
 static TesStatus send(TesiBoxDevice *b) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;

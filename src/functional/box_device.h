@@ -1,4 +1,4 @@
-/* Functions at the Gauss points of a box by kernels: the box in device memory, and the text that its kernels
+/* Functions at the Gauss points of a box by kernels: the box in device memory, and the text that the kernels
  * include. */
 #ifndef TESI_BOX_DEVICE_H
 #define TESI_BOX_DEVICE_H
@@ -17,14 +17,15 @@ typedef struct TesiBoxDevice {
   TesiBatches *batches;                         /* points and basis */
 } TesiBoxDevice;
 
-/* q points a direction. */
+/* q points per direction. */
 TesStatus tesi_box_device_create(const TesSpace *space, int q, TesiBoxDevice **box);
 void tesi_box_device_destroy(TesiBoxDevice **box);
-/* All cells; `face` >= 0: the sides of that face. */
+/* Launches over all cells; `face` >= 0: over the sides on this face. */
 TeskBox tesi_box_arguments(const TesiBoxDevice *box, int face);
 TeskFace tesi_face_arguments(const TesiBoxDevice *box, int face);
 
-/* tesk_f0, tesk_f1, ... (NULL: 0), tesk_point, tesk_w, tesk_B, tesk_G; *text is NULL where a function has no text. */
+/* Text of tesk_f0, tesk_f1, ... (NULL: 0), tesk_point, tesk_w, tesk_B, tesk_G; *text is NULL if a function has no
+ * text. */
 TesStatus tesi_box_text(const TesiBoxDevice *box, int count, const TesFunction *const *f, char **text);
 /* A kernel of `file` with this text; shared: bytes. */
 TesStatus tesi_box_kernel(const TesiBoxDevice *box, const char *file, const char *name, const char *text,

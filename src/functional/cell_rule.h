@@ -1,4 +1,5 @@
-/* Quadrature on the cells of a forest, in blocks: points, w|J|, and values and gradients of a vector there. */
+/* Quadrature on the cells of a forest, block by block: points, w|J|, and values and gradients of a vector at the
+ * points. */
 #ifndef TESI_CELL_RULE_H
 #define TESI_CELL_RULE_H
 
@@ -23,7 +24,7 @@ typedef struct TesiCellPoints {
   double x[3 * TESI_CELL_POINTS], J[9 * TESI_CELL_POINTS], det[TESI_CELL_POINTS], weight[TESI_CELL_POINTS];
 } TesiCellPoints;
 
-/* The mesh has a geometry already. */
+/* The mesh must have a geometry. */
 void tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule);
 void tesi_cell_points(const TesiCellRule *rule, int64_t cell, TesiCellPoints *at);
 /* out[points] <- T u with T = B in all directions but d, where it is G (d = -1: nowhere); u[nodes]. */

@@ -13,11 +13,11 @@ typedef struct TesiCellsDevice {
   void *nodes, *index, *mask, *tables; /* device */
 } TesiCellsDevice;
 
-/* q points a direction. *cells NULL: an analytic map or a degree above 8, which kernels do not know. */
+/* q points per direction. *cells is NULL for an analytic map or a degree above 8, which kernels do not have. */
 TesStatus tesi_cells_device_create(const TesSpace *space, int q, TesiCellsDevice **cells);
 void tesi_cells_device_destroy(TesiCellsDevice **cells);
-/* A kernel of `file` with the functions' text, and shared memory for so many numbers beside what all take; *shared
- * is 0 where that is too much. */
+/* A kernel of `file` with the functions' text, and shared memory for so many numbers beside the common part; *shared is
+ * 0 if that is too much. */
 TesStatus tesi_cells_kernel(const TesiCellsDevice *cells, const char *file, const char *name,
                             const char *text, int64_t numbers, size_t *shared, TesiKernel *kernel);
 static inline TesiGrid tesi_cells_grid(const TesiCellsDevice *cells) {

@@ -1,4 +1,4 @@
-/* See difference.h. In each cell, or in each child of one that was coarsened, the difference is a polynomial, given by
+/* See difference.h. The difference is a polynomial in each cell, and in each child of a coarsened cell; it is given by
  * its values at the nodes there. */
 #include "functional/difference.h"
 #include <string.h>
@@ -69,7 +69,7 @@ done:
   return status;
 }
 
-/* Of a cell whose children the old mesh has. */
+/* For a cell whose children are cells of the old mesh. */
 static TesStatus add_parent(const Difference *s, const TesRelation *r, int64_t cell) {
   TesContext *ctx = s->to->context;
   TesStatus status = TES_OK;

@@ -21,7 +21,7 @@ static void forget(void *user) {
   tes_context_destroy(&ctx);
 }
 
-/* Outside of the mesh there is no value: NaN, which who asks for values refuses by the point. */
+/* Outside of the mesh the value is NaN; the caller then refuses the point. */
 static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                      double *out) {
   const Held *held = user;

@@ -25,7 +25,7 @@ int tesi_fields_of(int dim, int components, const TesSpace *const *space, const 
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-/* The number of the field's vector; -1: there are too many. */
+/* The number of the field's vector; -1: there are too many vectors. */
 static int source_of(TesiQuantity *q, const TesiField *field) {
   int i = 0;
   while (i < q->sources &&
@@ -44,7 +44,7 @@ static int source_of(TesiQuantity *q, const TesiField *field) {
   return i;
 }
 
-/* values <- the derivative in time; on entry the values of now. */
+/* values <- the derivative in time; on entry the present values. */
 static TesStatus add_old(TesContext *ctx, const TesiRate *rate, int64_t length, double *values) {
   TesStatus status = TES_OK;
   double *old = NULL;
@@ -60,7 +60,7 @@ done:
   return status;
 }
 
-/* The vector of a source on the host, and of element rt the tables that make nodal values of it. */
+/* The vector of a source on the host, and for element rt the tables that convert it to nodal values. */
 static TesStatus take_values(TesiQuantity *q, int source) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
@@ -81,7 +81,7 @@ done:
   return status;
 }
 
-/* Which fields the expression uses, and their vectors on the host. */
+/* Finds the fields that the expression uses, and copies their vectors to the host. */
 static TesStatus take_sources(TesiQuantity *q, const TesiField *field) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
@@ -102,7 +102,7 @@ done:
   return status;
 }
 
-/* Length of the number or name that a text begins with; 0: of neither. */
+/* Length of the number or name at the beginning of a text; 0: it begins with neither. */
 static size_t token(const char *text) {
   size_t n = 0;
   if (isalpha((unsigned char)*text) || *text == '_') {
@@ -115,7 +115,7 @@ static size_t token(const char *text) {
   return n;
 }
 
-/* out <- the text with what names stand for in their place; false: there is no room. */
+/* out <- the text with names replaced by their meanings; false: there is no room. */
 static bool expand(const char *text, int fields, const TesiField *field, char *out, size_t size,
                    size_t *length) {
   while (*text) {
@@ -158,8 +158,9 @@ static TesStatus parse(TesContext *ctx, const char *text, bool boundary, int fie
   bool derived = false;
   const int count = list_names(boundary, fields, field, names);
   for (int i = 0; i < fields; i++) derived = derived || field[i].text;
-  TES_TRY(
-      tesi_function_create_over(ctx, text, count, names, function)); /* tells mistakes as they were written */
+  TES_TRY(tesi_function_create_over(ctx, text, count, names,
+                                    function)); /* reports mistakes in the text as the user wrote
+                                                                      * it */
   if (!derived) goto done;
   tes_function_destroy(function);
   TES_ALLOC(&written, LONGEST);
@@ -179,7 +180,7 @@ TesStatus tesi_quantity_check(TesContext *ctx, const char *text, bool boundary, 
   return status;
 }
 
-/* *function becomes its derivative. */
+/* *function <- its derivative. */
 static TesStatus differentiate(TesContext *ctx, bool boundary, int fields, const TesiField *field, int by,
                                TesFunction **function) {
   TesStatus status = TES_OK;
@@ -277,7 +278,7 @@ const TesFunction *tesi_quantity_coefficient(const TesiQuantity *q, int source, 
   return material >= 0 && by_material[material] ? by_material[material] : q->source[source].coefficient;
 }
 
-/* One source at the points x[3][POINTS]: value[n], gradient[3][POINTS]. */
+/* The values of a source at the points x[3][POINTS]: value[n], gradient[3][POINTS]. */
 static void evaluate_source(const TesiQuantity *q, int source, int64_t cell, int n, const double *xi,
                             const double *J, double (*x)[POINTS], double *value, double *gradient) {
   const TesSpace *space = q->source[source].space;

@@ -47,10 +47,14 @@ typedef struct TesiSumOf {
 TesStatus tesi_functional_sum(const TesSpace *space, int fields, const TesiField *field, const TesValue *what,
                               const TesiSumOf *of, double *value);
 /* b[length of part] += the derivatives of such a value by the nodal values of u, given ones too, where u is the vector
- * of some of the fields, over the space `part`. One rank. */
+ * of some of the fields, over the space `part`: on several ranks what the cells of this one add. */
 TesStatus tesi_functional_slope(const TesSpace *space, int fields, const TesiField *field,
                                 const TesValue *what, const TesVector *u, const TesSpace *part, double *b);
-/* The mean of a quantity over the cells that have a point, as tesi_fields_at() takes it. One rank. */
+/* The cells of this rank that have a point, as tesi_mesh_find(), that no rank has nearer; *all: of all ranks. All ranks
+ * call it. */
+TesStatus tesi_point_hits(const TesMesh *mesh, const double *x, double reach, TesiHit **hit, int64_t *count,
+                          int64_t *all);
+/* The mean of a quantity over the cells that have a point, as tesi_fields_at() takes it. */
 TesStatus tesi_quantity_point(const TesiQuantity *q, const double *x, double *value);
 /* The largest or smallest value of an expression, and its place (NULL: not wanted): tes_problem_extreme(). */
 TesStatus tesi_functional_extreme(const TesSpace *space, int fields, const TesiField *field,

@@ -1,5 +1,5 @@
 /* Cells of meshes of any kind one by one over the cell view, basis functions point by point: for load_ref.c and
- * norms_ref.c. Nothing is shared with the batches. */
+ * norms_ref.c. The batches are not used. */
 #ifndef TESI_FUNCTIONAL_REF_H
 #define TESI_FUNCTIONAL_REF_H
 

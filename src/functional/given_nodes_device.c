@@ -7,7 +7,7 @@ enum { THREADS = 256, BLOCKS = 4096 };
 struct TesiGivenNodes {
   TesContext *context;
   TesiKernel put, clear;
-  void *clock, *node, *number, *x; /* device; the clock is not its own */
+  void *clock, *node, *number, *x; /* device; another object owns the clock */
   long long count;
 };
 

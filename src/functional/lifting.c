@@ -10,7 +10,7 @@
 typedef struct Nodes {
   int64_t *first, *node; /* [boundaries + 1], [count] */
   double *x;             /* [3][count] */
-  double *normal;        /* the same; NULL: no function asks for it */
+  double *normal;        /* the same for normals; NULL: no function needs normals */
   int64_t count;
 } Nodes;
 
@@ -23,7 +23,7 @@ static void free_nodes(TesContext *ctx, Nodes *nodes) {
 
 /* ---- boxes --------------------------------------------------------------------------------------------- */
 
-/* Whether a wanted face after `face` has the node at i. */
+/* Whether a wanted face after `face` has node i. */
 static bool is_later(const TesSpace *space, const bool *wanted, int face, const int i[3]) {
   bool later = false;
   for (int f = face + 1; f < 2 * space->dim; f++)
@@ -58,7 +58,7 @@ done:
 
 /* ---- cells --------------------------------------------------------------------------------------------- */
 
-/* mark[length] <- 1 + the largest number of a wanted boundary that the node is on, of all ranks; 0: none. */
+/* mark[length] <- 1 + the largest number of a wanted boundary, on any rank, that has the node; 0: none. */
 static TesStatus mark_nodes(const TesiBatches *b, const bool *wanted, int32_t *mark) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
@@ -91,7 +91,7 @@ done:
   return status;
 }
 
-/* A marked node in the first cell whose own node it is, not one that hangs on it. */
+/* A marked node in the first cell that has it as its own node; a cell that only interpolates from it does not count. */
 typedef struct Place {
   int64_t cell;
   int p, boundary;
@@ -243,7 +243,7 @@ static TesStatus put_values(const Nodes *nodes, const TesFunction *g, int64_t fi
   return (TesStatus)failed;
 }
 
-/* Values of nodes that hang in all cells of this rank come from others, which had the same boundary in mind. */
+/* Values of nodes that hang in all cells of this rank come from other ranks, which use the same boundary. */
 static TesStatus share_values(const TesSpace *space, const Nodes *nodes, double *u) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;

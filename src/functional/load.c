@@ -284,10 +284,16 @@ done:
   return status;
 }
 
+static bool is_nothing(const TesiLoad *desc) {
+  return !desc->material_f && !desc->h && !desc->material_h && !desc->g &&
+         (!desc->f || tesi_function_is_zero(desc->f));
+}
+
 TesStatus tesi_functional_load(const TesiLoad *desc, bool given, TesVector *b) {
   TesContext *ctx = desc->space->context;
   TesStatus status = TES_OK;
   bool done = false;
+  if (is_nothing(desc)) return tes_vector_fill(b, 0);
   const bool host = desc->h || desc->material_h;
   if (!host && tesi_sums_on_device(desc->space)) TES_TRY(tesi_load_device(desc, given, b, &done));
   if (!done) TES_TRY(tesi_load_on_host(desc, given, b));

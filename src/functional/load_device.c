@@ -29,13 +29,13 @@ TesStatus tesi_clear_device(const TesSpace *space, TesVector *v) {
     TES_TRY(tesi_kernel_launch(ctx, &kernel, grid_of((nodes + TESI_BOX_THREADS - 1) / TESI_BOX_THREADS),
                                TESI_BOX_THREADS, 0, list));
   }
-  TES_TRY(tesi_context_device(ctx)->synchronize(ctx)); /* what the kernels read goes away */
+  TES_TRY(tesi_context_device(ctx)->synchronize(ctx)); /* releases what only the kernels read */
 done:
   tesi_box_device_destroy(&box);
   return status;
 }
 
-/* The time that the functions of a load are at. */
+/* The time of the functions of a load. */
 static double time_of(const TesiLoad *desc) {
   double time = tesi_device_time(1, &desc->f);
   for (int i = 0; desc->material_f && i < tes_mesh_materials(desc->space->mesh) && time == 0; i++)
@@ -88,7 +88,7 @@ done:
   return status;
 }
 
-/* Faces in their order: where two meet, the later one's value stays, as on the host. */
+/* Faces in their order: where two meet, the value of the later face stays, as on the host. */
 TesStatus tesi_lifting_device(const TesSpace *space, const TesFunction *const *g, TesVector *u, bool *done) {
   TesContext *ctx = u->context;
   TesStatus status = TES_OK;

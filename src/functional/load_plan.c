@@ -9,7 +9,7 @@
 typedef struct Piece {
   TesiKernel kernel;
   TeskBox cells;
-  bool corners; /* the cells of a plane of degree 1, by a kernel of their own */
+  bool corners; /* the cells of a plane of degree 1, for their special kernel */
 } Piece;
 
 struct TesiLoadPlan {
@@ -21,8 +21,8 @@ struct TesiLoadPlan {
   TesiKernel kernel; /* of the cells of a forest */
   int given;
   TesiExchange *copies; /* of what kernels sum */
-  void *number;         /* device: of the function of each cell */
-  TesVector *surface;   /* fluxes of forests, of all ranks; NULL: none */
+  void *number;         /* device: function number of each cell */
+  TesVector *surface;   /* fluxes of forests, on all ranks; NULL: none */
   size_t shared;
 };
 
@@ -61,7 +61,7 @@ static TesStatus plan_box(const TesiLoad *desc, bool given, TesiLoadPlan *plan, 
   if (*good && desc->f) TES_TRY(add_piece(plan, desc->f, -1, good));
   for (int face = 0; face < 2 * space->dim && *good; face++) {
     if (!desc->g || !desc->g[face] || tesi_mesh_cut(space->mesh, face)) continue;
-    *good = given || space->axis[face / 2].end[face % 2] != TESI_STRONG; /* the host tells of it */
+    *good = given || space->axis[face / 2].end[face % 2] != TESI_STRONG; /* the host reports it */
     if (*good) TES_TRY(add_piece(plan, desc->g[face], face, good));
   }
 done:
@@ -94,9 +94,9 @@ done:
 
 /* ---- cells --------------------------------------------------------------------------------------------- */
 
-/* The functions of a load, each once, and which of them a cell has (-1: none). */
+/* The different functions of a load, and the function of each cell (-1: none). */
 typedef struct Sources {
-  const TesFunction **f; /* [materials + 1]; the last: of all others */
+  const TesFunction **f; /* [materials + 1]; the last: for all other cells */
   int32_t *number;       /* [cells] */
   int count;
 } Sources;
@@ -138,7 +138,7 @@ done:
   return status;
 }
 
-/* Boundaries by the host: surfaces are small. */
+/* The host integrates over boundaries, since surfaces are small. */
 static TesStatus plan_surface(const TesiLoad *desc, bool given, TesiLoadPlan *plan, bool *good) {
   TesContext *ctx = plan->context;
   TesStatus status = TES_OK;

@@ -4,7 +4,7 @@
 #include "functional/functional_ref.h"
 #include "mesh/inner_faces.h"
 
-/* Unit, outwards: -+ a row of the inverse of J. */
+/* Unit normal, outwards: -+ a row of the inverse of J. */
 static void find_normal(const TesiPlainPoint *at, int face, int dim, double normal[3]) {
   double size = 0;
   for (int r = 0; r < dim; r++) size += at->inverse[face / 2][r] * at->inverse[face / 2][r];
@@ -12,7 +12,7 @@ static void find_normal(const TesiPlainPoint *at, int face, int dim, double norm
     normal[r] = r < dim ? (face % 2 ? 1 : -1) * at->inverse[face / 2][r] / sqrt(size) : 0;
 }
 
-/* b += the share of a cell, or of its face (-1: none), with function f. */
+/* b += the contribution of a cell, or of its face (-1: the cell), with function f. */
 static TesStatus add_points(const TesiPlain *plain, int64_t cell, int face, const TesFunction *f, double *b) {
   TesContext *ctx = plain->space->context;
   TesStatus status = TES_OK;

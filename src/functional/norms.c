@@ -6,7 +6,7 @@
 #include "device/kernel.h"
 #include "parallel/comm.h"
 
-enum { ARRAYS = 10 }; /* of a thread, [points][lane] */
+enum { ARRAYS = 10 }; /* workspace of a thread, [points][lane] */
 
 static int jacobians(const TesiBatches *b) {
   return b->geometry ? b->dim * b->dim : 0;
@@ -17,9 +17,9 @@ typedef struct Task {
   const double *u;
   const TesFunction *exact, *gradient[3]; /* gradient NULL: the error itself is differentiated */
   bool slopes;                            /* wanted */
-  double *cell[2];                        /* [cells] L2, H1, squared, are added to; may be NULL */
-  double *sums;                           /* [tasks][2] */
-  double *memory;                         /* [threads][share] */
+  double *cell[2]; /* [cells] squared L2 and H1 errors are added to them; may be NULL */
+  double *sums;    /* [tasks][2] */
+  double *memory;  /* [threads][share] */
   int64_t share;
   int *failed;
 } Task;
@@ -91,7 +91,7 @@ static void sum_span(const void *data, TesiSpan span) {
   }
 }
 
-/* One sum a task, added in order: the same for every number of threads. */
+/* One sum per task, added in order: the same for every number of threads. */
 static TesStatus sum_tasks(Task *task, double *l2, double *h1) {
   const TesiBatches *b = task->batches;
   TesContext *ctx = b->context;
@@ -115,7 +115,7 @@ done:
   return status;
 }
 
-/* The partial derivatives of f, all or none: none where it is not an expression. */
+/* All partial derivatives of f, or none if f is no expression. */
 static TesStatus differentiate(TesContext *ctx, int dim, const TesFunction *f, TesFunction *gradient[3]) {
   for (int d = 0; f && d < dim; d++) {
     const TesStatus status = tes_function_create_derivative(f, d, &gradient[d]);

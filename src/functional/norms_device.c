@@ -6,7 +6,7 @@
 #include "functional/functional.h"
 #include "parallel/comm.h"
 
-/* squares <- sums of the parts that a kernel's blocks leave. list[1] is `partial`. */
+/* squares <- sums of the partial sums that a kernel's blocks have written. list[1] is `partial`. */
 static TesStatus sum_parts(TesContext *ctx, const TesiKernel *kernel, int blocks, unsigned threads,
                            size_t shared, void **list, double squares[2]) {
   TesStatus status = TES_OK;
@@ -26,7 +26,7 @@ done:
   return status;
 }
 
-/* squares stay NaN where the host must do it. */
+/* squares stay NaN if the host must compute them. */
 static TesStatus sum_box(const TesSpace *space, const double *u, const TesFunction *const f[4],
                          double squares[2]) {
   TesContext *ctx = space->context;

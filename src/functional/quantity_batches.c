@@ -27,7 +27,7 @@ int64_t tesi_quantity_batches_memory(const TesiQuantityBatches *batches) {
   return (FIXED + 9 + 4 * batches->quantity->sources) * tesi_batches_array(b) + tesi_batches_work(b);
 }
 
-/* Weights of cells of other materials become zero. */
+/* Sets the weights in cells of other materials to zero. */
 static void leave_out(const TesiQuantityBatches *batches, const TesiBatch *batch, double *weight) {
   for (int l = 0; batches->material >= 0 && l < batch->count; l++) {
     if (tes_mesh_material(batches->quantity->mesh, batch->first + l) == batches->material) continue;

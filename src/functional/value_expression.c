@@ -1,4 +1,5 @@
-/* Values of expressions in fields: over cells eight at a time on all threads, over faces and at points one by one. */
+/* Values of expressions in fields: over cells in batches of eight on all threads, over faces and at points one by
+ * one. */
 #include <math.h>
 #include "base/work.h"
 #include "functional/batch_faces.h"
@@ -7,8 +8,9 @@
 #include "parallel/comm.h"
 #include "mesh/inner_faces.h"
 
-/* What is made of the values at points: their integral and the size, or the largest of sign times them and its place.
- * The first of equal ones in the order of cells counts, so that the number of threads does not matter. */
+/* The result for values at points: their integral and the size of the domain, or the largest of sign times value and
+ * its place. Of equal values the first in the order of cells is taken, so that the number of threads does not
+ * matter. */
 typedef struct Fold {
   int sign;         /* 0: the integral */
   double number[2]; /* integral and size; of an extreme value: sign times it */
@@ -19,7 +21,7 @@ static Fold fold_begin(int sign) {
   return (Fold){.sign = sign, .number = {sign ? -INFINITY : 0}};
 }
 
-/* A value with its weight; weights that are zero are of points that do not count. */
+/* A value with its weight; points with weight zero do not count. */
 static void fold_point(Fold *f, double weight, double value, double x, double y, double z) {
   if (!f->sign) {
     f->number[0] += weight * value;
@@ -99,7 +101,7 @@ static void sum_span(const void *data, TesiSpan span) {
   }
 }
 
-/* One sum a task, added in order: the same for every number of threads. */
+/* One sum per task, added in order: the same for every number of threads. */
 static TesStatus sum_tasks(Task *task, Fold *sum) {
   TesContext *ctx = task->of.quantity->context;
   TesStatus status = TES_OK;
@@ -218,7 +220,7 @@ done:
   return status;
 }
 
-/* Faces between cells of a group, on both sides: *face. */
+/* Named faces between cells, from both sides: *face. */
 static TesStatus list_both_sides(const TesiQuantity *q, int boundary, TesiBoundaryFace **face, int64_t *faces) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
@@ -237,7 +239,7 @@ done:
   return status;
 }
 
-/* Of both sides of faces between cells: what enters, where the function uses a normal; else the mean of the sides. */
+/* Combines the sides of a face between cells: the sum, if the function uses a normal; else the mean. */
 static void take_both_sides(const TesiQuantity *q, Fold *sum) {
   const bool normal = q->boundary && tesi_function_uses(q->function) & 7;
   if (sum->sign) return;
@@ -245,7 +247,7 @@ static void take_both_sides(const TesiQuantity *q, Fold *sum) {
   if (!normal) sum->number[0] /= 2;
 }
 
-/* Over some faces, by as many points a direction as the batches have. */
+/* Integrates over some faces, with as many points per direction as the batches have. */
 static TesStatus over_faces(const TesiQuantity *q, const TesiBatches *b, TesiPointRule points, int64_t faces,
                             const TesiBoundaryFace *face, Fold *sum) {
   TesContext *ctx = q->context;
@@ -321,14 +323,14 @@ done:
   return status;
 }
 
-/* Over what the value is of, by one rule. */
+/* Over the place of the value, by one rule. */
 static TesStatus fold_over(const TesiQuantity *q, const TesSpace *space, const TesValue *what,
                            TesiPointRule rule, int points, double *cells, Fold *sum) {
   return what->where == TES_ON_BOUNDARY ? over_boundary(q, space, what, rule, points, sum)
                                         : over_cells(q, space, what, rule, points, cells, sum);
 }
 
-/* The extreme value of all ranks, and the place of the first of them that has it. */
+/* The extreme value of all ranks, and its place on the first rank that has it. */
 static void fold_ranks(TesContext *ctx, Fold *f) {
   if (tesi_ranks(ctx) == 1) return;
   double best = f->number[0], own, first;

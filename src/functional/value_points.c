@@ -26,20 +26,6 @@ done:
   return status;
 }
 
-TesStatus tesi_quantity_point(const TesiQuantity *q, const double *x, double *value) {
-  TesContext *ctx = q->context;
-  TesStatus status = TES_OK;
-  TesiHit *hit = NULL;
-  int64_t hits;
-  TES_TRY(tesi_one_rank(ctx, "a derivative at a point"));
-  TES_TRY(tesi_mesh_find(q->mesh, 1, x, 0, &hit, &hits));
-  TES_CHECK(hits > 0, "the point (%g, %g, %g) lies in no cell", x[0], x[1], q->dim == 3 ? x[2] : 0);
-  TES_TRY(at_hits(q, hits, hit, 1, value));
-done:
-  tesi_free(ctx, &hit);
-  return status;
-}
-
 /* Of each point: how far it lies outside of the cells that have it, infinity: no rank has it; its hits here; the rank
  * that takes it alone. */
 typedef struct Shared {
@@ -102,6 +88,44 @@ done:
   return status;
 }
 
+static void free_shared(TesContext *ctx, Shared *s) {
+  tesi_free(ctx, &s->moved);
+  tesi_free(ctx, &s->hits);
+  tesi_free(ctx, &s->owner);
+}
+
+TesStatus tesi_point_hits(const TesMesh *mesh, const double *x, double reach, TesiHit **hit, int64_t *count,
+                          int64_t *all) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  Shared shared = {NULL, NULL, NULL};
+  TES_TRY(tesi_mesh_find(mesh, 1, x, reach, hit, count));
+  TES_TRY(share(ctx, 1, count, *hit, &shared));
+  TES_TRY(check_hits(mesh, 1, x, shared.moved));
+  if (shared.moved[0] > 0 && shared.owner[0] != tes_communicator_rank(tesi_context_communicator(ctx)))
+    *count = 0;
+  *all = tesi_reduce_count(ctx, *count);
+done:
+  free_shared(ctx, &shared);
+  return status;
+}
+
+TesStatus tesi_quantity_point(const TesiQuantity *q, const double *x, double *value) {
+  TesContext *ctx = q->context;
+  TesStatus status = TES_OK;
+  TesiHit *hit = NULL;
+  int64_t count, all;
+  TES_TRY(tesi_point_hits(q->mesh, x, 0, &hit, &count, &all));
+  *value = 0;
+  TES_TRY(tesi_agree(ctx, at_hits(q, count, hit, 1, value)));
+  if (tesi_ranks(ctx) == 1) goto done;
+  *value *= (double)count / (double)all;
+  tesi_reduce(ctx, TESI_SUM, 1, value);
+done:
+  tesi_free(ctx, &hit);
+  return status;
+}
+
 TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field, int64_t n, const double *x,
                          int count, const char *const *of, double *values, double *moved, bool holes) {
   TesContext *ctx = mesh->context;
@@ -125,9 +149,7 @@ TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field
   }
 done:
   tesi_quantity_destroy(&q);
-  tesi_free(ctx, &shared.moved);
-  tesi_free(ctx, &shared.hits);
-  tesi_free(ctx, &shared.owner);
+  free_shared(ctx, &shared);
   tesi_free(ctx, &hit);
   return status;
 }

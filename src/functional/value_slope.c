@@ -120,12 +120,10 @@ static TesStatus at_point(const Slope *s, const double *point) {
   TesContext *ctx = s->part->context;
   TesStatus status = TES_OK;
   TesiHit *hit = NULL;
-  int64_t hits;
+  int64_t hits, all;
   Slope share = *s;
-  TES_TRY(tesi_mesh_find(s->part->mesh, 1, point, 0, &hit, &hits));
-  TES_CHECK(hits > 0, "the point (%g, %g, %g) lies in no cell", point[0], point[1],
-            s->part->dim == 3 ? point[2] : 0);
-  share.factor /= (double)hits;
+  TES_TRY(tesi_point_hits(s->part->mesh, point, 0, &hit, &hits, &all));
+  share.factor /= (double)all;
   for (int64_t i = 0; i < hits; i++) {
     double x[3] = {0}, J[9], value;
     TES_TRY(tesi_mesh_points(s->part->mesh, hit[i].cell, 1, hit[i].xi, x, J));
@@ -202,7 +200,6 @@ TesStatus tesi_functional_slope(const TesSpace *space, int fields, const TesiFie
   TesiQuantity *q = NULL;
   Slope slope = {.factor = 1, .part = part, .b = b};
   TesValue size = *what;
-  TES_TRY(tesi_one_rank(ctx, "the derivative of a value"));
   size.kind = TES_VALUE_INTEGRAL, size.of = "1";
   if (what->kind == TES_VALUE_MEAN) {
     TES_TRY(tesi_functional_expression(space, fields, field, &size, &slope.factor));

@@ -1,7 +1,7 @@
-/* Slots for the nodes of vertices, edges, faces and cells. Edges and faces are found in a hash table by their
- * vertices; their nodes are counted in an orientation that all cells agree on: from the vertex of the smallest
- * number, first towards the smaller of its two neighbours. (That Gauss-Lobatto points are symmetric makes nodes of
- * all orientations meet.) */
+/* Slots for the nodes of vertices, edges, faces and cells. Edges and faces are found in a hash table by their vertices.
+ * Their nodes are counted in an orientation that does not depend on the cell: from the vertex with the smallest number,
+ * first towards its neighbour with the smaller number. (Gauss-Lobatto points are symmetric, so that the nodes of all
+ * orientations coincide.) */
 #include "geometry/entities.h"
 #include <string.h>
 #include "geometry/random.h"
@@ -57,7 +57,7 @@ static void sort(int count, int32_t *v) {
     }
 }
 
-/* The entity that has the cell's local corners `corner`. */
+/* The entity with the cell's local corners `corner`. */
 static Entity *find(Table *table, const int32_t *vertices, int count, const int *corner) {
   int32_t key[4] = {-1, -1, -1, -1};
   for (int i = 0; i < count; i++) key[i] = vertices[corner[i]];
@@ -81,8 +81,7 @@ static int64_t face_position(int k, const int32_t v[4], int s, int t) {
   return swap ? (int64_t)(s - 1) * (k - 1) + t - 1 : (int64_t)(t - 1) * (k - 1) + s - 1;
 }
 
-/* Slots of the nodes in the inside of the local entity that spans the directions in `free` (a bit mask) from corner
- * `low`. */
+/* Slots of the inner nodes of the local entity that spans the directions in `free` (a bit mask) from corner `low`. */
 static void entity_slots(Work *w, int64_t cell, int free, int low, int64_t *slot) {
   const int32_t *vertices = w->g->vertices + (cell << w->dim);
   const int k = w->k, stride[3] = {1, w->n, w->n * w->n};
@@ -127,7 +126,7 @@ static void cell_slots(Work *w, int64_t cell, int64_t *slot) {
       if (!(free & low)) entity_slots(w, cell, free, low, slot);
 }
 
-/* Nodes of the cell's faces that no other cell has; the first cell with a face of three is an error. */
+/* Marks nodes of the faces that belong to one cell; a face of three cells is an error, reported for the first cell. */
 static int64_t mark_boundary(Work *w, int64_t cell, const int64_t *slot, char *boundary) {
   const int32_t *vertices = w->g->vertices + (cell << w->dim);
   const int n = w->n, points = w->dim == 3 ? n * n * n : n * n, stride[3] = {1, n, n * n};
@@ -145,7 +144,7 @@ static int64_t mark_boundary(Work *w, int64_t cell, const int64_t *slot, char *b
   return bad;
 }
 
-/* Each cell is its own: nothing is shared. */
+/* Every cell has its own slots: nothing is shared. */
 static void separate_slots(const TesiGeometry *g, int64_t points, int64_t *slot, int64_t *slots) {
   *slots = g->cells * points;
   for (int64_t i = 0; i < *slots; i++) slot[i] = i;

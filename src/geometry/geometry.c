@@ -1,4 +1,4 @@
-/* Geometry: creation, what kind it is, references. */
+/* Geometry: creation, choice of the kind, references. */
 #include "geometry/lanes.h"
 #include <float.h>
 #include <math.h>
@@ -36,8 +36,8 @@ void tesi_geometry_destroy(TesiGeometry **geometry) {
   tes_context_destroy(&ctx);
 }
 
-/* Largest distances, in any coordinate, of nodes from the trilinear map of their cell's vertices, and of vertices from
- * the affine map of the first dim + 1; `size`: largest coordinate, which tells the round-off. */
+/* Largest distances, in any coordinate, of the nodes from the trilinear map of their cell's vertices, and of the
+ * vertices from the affine map of the first dim + 1 vertices; `size`: largest coordinate, as the scale of round-off. */
 typedef struct Deviation {
   double trilinear, affine, size;
 } Deviation;
@@ -90,7 +90,7 @@ static void deviate(const void *data, TesiSpan span) {
                          fmax(s->most->size, d.size)};
 }
 
-/* Of all cells; `hasty`: once a thread has seen a clearly curved cell it looks at vertices alone. */
+/* The distances over all cells; `hasty`: when a thread has seen a clearly curved cell, it looks at vertices only. */
 static Deviation find_deviation(TesContext *ctx, const TesiGeometry *g, const double *shape, bool hasty) {
   Deviation most = {0, 0, 0};
   tesi_team_for(tesi_team_threads(ctx, g->cells * g->cell_nodes * g->dim), g->cells, deviate,
@@ -131,7 +131,7 @@ done:
   return status;
 }
 
-/* The cheapest kind that gives the nodes up to round-off. */
+/* The cheapest kind that reproduces the nodes up to round-off. */
 static TesStatus find_kind(TesContext *ctx, TesiGeometry *g) {
   TesStatus status = TES_OK;
   double *shape = NULL;
@@ -176,7 +176,7 @@ done:
   return status;
 }
 
-/* Says where cell `bad` is inverted; work: of a group of cells. */
+/* Reports where cell `bad` is inverted; work: of a group of cells. */
 static TesStatus tell_inverted(TesContext *ctx, const TesiGeometry *g, int64_t bad, int q, const double *B,
                                const double *G, double *x) {
   TesStatus status = TES_OK;
@@ -195,7 +195,7 @@ done:
   return status;
 }
 
-/* The check of all cells at q points a direction. */
+/* Checks all cells at q points per direction. */
 typedef struct Check {
   const TesiGeometry *g;
   const TesiLanes *lanes;
@@ -225,7 +225,7 @@ static void check_groups(const void *data, TesiSpan span) {
   }
 }
 
-/* |J| > 0 at degree + 2 Gauss-Lobatto points a direction (corners and, for trilinear cells, middles). */
+/* |J| > 0 at degree + 2 Gauss-Lobatto points per direction (corners and, for trilinear cells, middles). */
 static TesStatus check_cells(TesContext *ctx, const TesiGeometry *g) {
   enum { Q = TESI_GEOMETRY_DEGREE + 2 };
   TesStatus status = TES_OK;
@@ -301,7 +301,7 @@ done:
   return status;
 }
 
-/* Under a lock: whoever asks first makes it. */
+/* Called under a lock: the first caller makes the geometry. */
 static TesStatus make(TesMesh *mesh) {
   TesStatus status = TES_OK;
 #pragma omp critical(tesi_mesh_geometry)

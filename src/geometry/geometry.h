@@ -1,4 +1,4 @@
-/* Geometry as the other folders see it: positions and Jacobians at tensor-product points of whole ranges of cells. */
+/* Geometry for the other folders: positions and Jacobians at tensor-product points of ranges of cells. */
 #ifndef TESI_GEOMETRY_H
 #define TESI_GEOMETRY_H
 
@@ -8,11 +8,10 @@
 
 typedef struct TesiGeometry TesiGeometry;
 
-/* What maps the unit cell to the cells, from the cheapest: affine (parallelepipeds), trilinear (straight edges: 8
- * vertices, 4 in
- * 2D), curved (a polynomial Q_m a cell, by its values at the Gauss-Lobatto points), analytic (a map of functions
- * after a trilinear one, its derivatives exact). Found from the data: Q_m nodes that are images of a trilinear map
- * make it trilinear. */
+/* Kinds of maps from the unit cell to the cells, the cheapest first. Affine: parallelepipeds. Trilinear: straight
+ * edges, 8 vertices (4 in 2D). Curved: a polynomial Q_m per cell, by its values at the Gauss-Lobatto points. Analytic:
+ * functions after a trilinear map, with exact derivatives. The kind is found from the data: if Q_m nodes are images of
+ * a trilinear map, the kind is trilinear. */
 typedef enum TesiGeometryKind {
   TES_GEOMETRY_AFFINE,
   TES_GEOMETRY_TRILINEAR,
@@ -26,19 +25,19 @@ struct TesiGeometry {
   atomic_int references;
   TesContext *context;
   TesiGeometryKind kind;
-  int dim, degree; /* m of Q_m; 1 for affine, trilinear, and before an analytic map */
+  int dim, degree; /* m of Q_m; 1 for affine, trilinear, and for the map before an analytic map */
   int64_t cells, cell_nodes;
   double *nodes;       /* [cells][(m+1)^dim][dim] */
-  int32_t *vertices;   /* [cells][2^dim]; NULL: none given */
+  int32_t *vertices;   /* [cells][2^dim]; NULL: no numbers of vertices */
   TesFunction *map[3]; /* analytic */
   TesFunction *gradient[3][3];
-  int box[3];           /* cells a direction of a box, 0: not from a box */
-  int32_t *cell_of_box; /* [cells] lexicographic position of each cell of a box; NULL: in that order */
+  int box[3];           /* cells per direction of a box, 0: not from a box */
+  int32_t *cell_of_box; /* [cells] lexicographic position of each cell of a box; NULL: the cells have this order */
 };
 
 TesiGeometry *tesi_geometry_retain(const TesiGeometry *geometry);
 
-/* The geometry of a mesh, which owns it: made when it is first asked for. Errors as tes_mesh_create(). */
+/* The geometry of a mesh, owned by the mesh and made at the first call. Errors as tes_mesh_create(). */
 TesStatus tesi_mesh_geometry(const TesMesh *mesh, const TesiGeometry **geometry);
 
 /* Cells by coordinates. Points are lexicographic, x fastest. */
@@ -52,15 +51,16 @@ typedef struct TesiGeometryDesc {
   /* [cells][2^dim] numbers of the vertices, the same number for the same vertex; copied. NULL: no cell touches
    * another. */
   const int32_t *vertices;
-  const TesFunction *map[3]; /* x_d <- map[d](x, y, z) after that; all of the first dim, or none (NULL); expressions */
+  const TesFunction *map[3]; /* x_d <- map[d](x, y, z) is applied afterwards; expressions for all of the first dim
+                              * directions, or NULL */
 } TesiGeometryDesc;
 
 /* Errors: TES_INVALID_INPUT (dim, degree 1..8, vertex numbers that are negative; a cell that is inverted or
  * degenerate: the first is named, with the point and |J| there), TES_NAN, TES_OUT_OF_MEMORY. */
 TesStatus tesi_geometry_create(TesContext *context, const TesiGeometryDesc *desc, TesiGeometry **geometry);
-/* The cells of a grid, deformed as the desc of a mesh says; NULL: not at all. */
+/* The cells of a grid, deformed according to the description of a mesh; NULL: not deformed. */
 TesStatus tesi_geometry_create_box(const TesMesh *mesh, const TesMeshDesc *desc, TesiGeometry **geometry);
-/* The leaves of a forest, or trees by themselves. */
+/* The leaves of a forest, or trees without refinement. */
 TesStatus tesi_geometry_create_leaves(const TesMesh *mesh, TesiGeometry **geometry);
 void tesi_geometry_destroy(TesiGeometry **geometry);
 /* As tes_mesh_evaluate(). */
@@ -73,8 +73,9 @@ TesStatus tesi_geometry_evaluate(const TesiGeometry *geometry, int64_t cell, int
 TesStatus tesi_geometry_number(const TesiGeometry *geometry, const TesNumberingDesc *desc, int32_t *index,
                                int64_t *nodes);
 
-/* Points of cells first .. first + count - 1 at the tensor product of q points in [0, 1] a direction; B, G [q][m+1]
- * are the values and derivatives there of the Gauss-Lobatto basis of the geometry's degree. With n = count q^dim,
+/* Points of cells first .. first + count - 1 at the tensor product of q points in [0, 1] per direction; B, G [q][m+1]
+ * are the values and derivatives at these points of the Gauss-Lobatto basis of the geometry's degree. With n = count
+ * q^dim,
  * point of cell c at c q^dim + lexicographic:
  * x[3][n] (2D: x[2] is 0), J[dim*dim][n] with J[r * dim + c] = d x_r / d xi_c. */
 void tesi_geometry_tensor(const TesiGeometry *g, int64_t first, int64_t count, int q, const double *B,
@@ -86,17 +87,17 @@ void tesi_geometry_face(const TesiGeometry *g, int64_t cell, int face, const Tes
 void tesi_face_normal(int dim, const double *J, int face, double *normal);
 /* x[3][n] <- F(x), J[dim*dim][n] <- DF(x) J with the map F of an analytic geometry. */
 void tesi_geometry_map(const TesiGeometry *g, int64_t n, double *x, double *J);
-/* x[3] <- point p of the tensor product of q points a direction, with the values B of their tables. */
+/* x[3] <- point p of the tensor product of q points per direction; B: the values of the basis at the q points. */
 void tesi_geometry_node(const TesiGeometry *g, int64_t cell, int q, const double *B, int p, double *x);
-/* x[q^dim][dim] <- all of them, with the bits of tesi_geometry_evaluate(). */
+/* x[q^dim][dim] <- all these points, with the same bits as tesi_geometry_evaluate(). */
 void tesi_geometry_grid(const TesiGeometry *g, int64_t cell, int q, const double *B, double *x);
 /* det J of the n points as tesi_geometry_tensor gives them. */
 void tesi_geometry_determinant(int dim, int64_t n, const double *J, double *det);
-/* The tables that tesi_geometry_tensor wants for these points. */
+/* The tables for tesi_geometry_tensor at these points. */
 void tesi_geometry_tables(const TesiGeometry *g, int q, const double *points, double *B, double *G);
 
-/* Makes the geometry that desc and the rest say; checks all cells, finds the kind. Takes nodes and vertices over
- * (frees them when it fails). */
+/* Makes the geometry from the description and the other arguments; checks all cells and finds the kind. Takes ownership
+ * of nodes and vertices (and frees them if it fails). */
 TesStatus tesi_geometry_finish(TesContext *ctx, TesiGeometry *g, TesiGeometry **geometry);
 
 #endif

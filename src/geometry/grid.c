@@ -1,4 +1,4 @@
-/* The cells of a box mesh as a geometry: vertices moved at random, mapped, in any order. */
+/* The cells of a box mesh as a geometry: vertices moved at random, mapped, and in any order. */
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
@@ -15,7 +15,8 @@ static double amplitude(const TesMesh *mesh, double fraction) {
   return fraction * smallest;
 }
 
-/* Vertex i of the box: moved when it is inside, each direction by a number that depends on vertex and seed alone. */
+/* Vertex i of the box. An inner vertex is moved in each direction by a random number that depends only on the vertex
+ * and the seed. */
 static void vertex(const TesMesh *mesh, const int i[3], double size, uint64_t seed, double *x) {
   bool inside = true;
   uint64_t number = 0;

@@ -1,4 +1,4 @@
-/* The leaves of a forest, or trees by themselves, as a geometry. */
+/* The leaves of a forest, or trees without refinement, as a geometry. */
 #include <math.h>
 #include <string.h>
 #include "base/work.h"
@@ -7,7 +7,7 @@
 #include "mesh/forest/hanging.h"
 #include "mesh/forest/leaf_numbering.h"
 
-/* Trees by themselves know which vertices they share: their numbers of nodes come from these. */
+/* Trees without refinement know their shared vertices; nodes are numbered by these. */
 static TesStatus take_vertices(TesContext *ctx, const TesMesh *mesh, TesiGeometry *g) {
   TesStatus status = TES_OK;
   TES_ALLOC(&g->vertices, g->cells << g->dim);
@@ -16,7 +16,7 @@ done:
   return status;
 }
 
-/* Parts of multilinear trees are multilinear: vertices tell all of them. */
+/* Parts of multilinear trees are multilinear, so the vertices determine them. */
 static int degree_of(const TesMesh *mesh) {
   if (!mesh->coarse->map && !mesh->coarse->deform[0] && mesh->coarse->degree == 1) return 1;
   return mesh->geometry_degree ? mesh->geometry_degree : 2;
@@ -37,7 +37,7 @@ static void fill_nodes(const void *data, TesiSpan span) {
                            l->x + c * l->points * l->forest->dim);
 }
 
-/* A map that is not finite at a node: told where that lay. */
+/* Reports the place of a node at which the map is not finite. */
 static TesStatus check_map(const TesMesh *mesh, const TesiGeometry *g, const double *node) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;

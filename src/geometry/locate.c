@@ -70,7 +70,8 @@ static int compare(const void *a, const void *b) {
   return (p->cell > q->cell) - (p->cell < q->cell);
 }
 
-/* Sorts; a point that lies in a cell needs none that it nearly lies in, and one of the latter is enough. */
+/* Sorts the hits. If a point lies in a cell, cells that it only nearly lies in are dropped; else one such cell is
+ * kept. */
 static void select_hits(Found *found) {
   int64_t kept = 0;
   if (found->count) qsort(found->hit, (size_t)found->count, sizeof *found->hit, compare);
@@ -82,7 +83,7 @@ static void select_hits(Found *found) {
 
 /* ---- grids --------------------------------------------------------------------------------------------- */
 
-/* The intervals of a direction that have x, or are within reach: at most two. */
+/* The intervals of a direction that contain x or are within reach: at most two. */
 static int find_on_line(const double *vertex, int cells, double x, double reach, int at[2], double t[2]) {
   int low = 0, high = cells - 1, count = 0;
   while (low < high) {
@@ -101,7 +102,7 @@ static int find_on_line(const double *vertex, int cells, double x, double reach,
   return count;
 }
 
-/* How far xi lies outside; xi becomes its image inside. */
+/* Distance of xi from the unit cell; xi becomes its nearest point in the cell. */
 static double clamp(int dim, double *xi) {
   double outside = 0;
   for (int d = 0; d < dim; d++) {
@@ -173,7 +174,7 @@ static int64_t bin_of_point(const Bins *b, const double *x) {
   return bin_at(b, at);
 }
 
-/* About one point a bin, where points spread in all directions. */
+/* About one point per bin, in the directions in which points spread. */
 static TesStatus sort_points(TesContext *ctx, int dim, int64_t n, const double *x, Bins *b) {
   enum { MOST = 200 };
   TesStatus status = TES_OK;
@@ -192,7 +193,7 @@ static TesStatus sort_points(TesContext *ctx, int dim, int64_t n, const double *
   for (int64_t i = 0; i < n; i++) b->first[bin_of_point(b, x + i * dim) + 1]++;
   for (int64_t i = 0; i < bins; i++) b->first[i + 1] += b->first[i];
   for (int64_t i = n - 1; i >= 0; i--) b->point[--b->first[bin_of_point(b, x + i * dim) + 1]] = i;
-  /* each first[i + 1] now is where bin i begins */
+  /* now each first[i + 1] is the begin of bin i */
   memmove(b->first, b->first + 1, (size_t)bins * sizeof *b->first);
   b->first[bins] = n;
 done:
@@ -248,7 +249,7 @@ static bool newton(const TesiGeometry *g, int64_t cell, const double *x, double 
   return size < 1e-6;
 }
 
-/* From the middle, and where that leads nowhere from points nearer to the corners. */
+/* Newton's method from the centre and, if that fails, from points nearer to the corners. */
 static bool invert(const TesiGeometry *g, int64_t cell, const double *x, double *xi) {
   for (int start = -1; start < 1 << g->dim; start++) {
     for (int d = 0; d < g->dim; d++) xi[d] = start < 0 ? 0.5 : start >> d & 1 ? 0.8 : 0.2;
@@ -295,7 +296,7 @@ static TesStatus look_in_cell(const TesiGeometry *g, int64_t cell, const Bins *b
   return status;
 }
 
-enum { CELLS = 64 }; /* that a thread takes at a time */
+enum { CELLS = 64 }; /* points that a thread takes at a time */
 
 typedef struct Search {
   const TesiGeometry *g;
@@ -362,7 +363,7 @@ TesStatus tes_mesh_locate(const TesMesh *mesh, int64_t n, const double *x, int64
   TES_TRY(tesi_mesh_find(mesh, n, x, 0, &hit, &count));
   for (int64_t i = 0; i < n; i++) cell[i] = -1;
   for (int64_t i = 0; i < n * mesh->dim && xi; i++) xi[i] = NAN;
-  for (int64_t i = count - 1; i >= 0; i--) { /* the first of each point holds */
+  for (int64_t i = count - 1; i >= 0; i--) { /* for each point the first hit counts */
     cell[hit[i].point] = hit[i].cell;
     for (int d = 0; xi && d < mesh->dim; d++) xi[hit[i].point * mesh->dim + d] = hit[i].xi[d];
   }

@@ -1,4 +1,4 @@
-/* Bins are about as many as cells; a point looks at the cells of its bin, in the order of their numbers. */
+/* There are about as many bins as cells. A point looks at the cells of its bin, in the order of their numbers. */
 #include "geometry/locator.h"
 #include <math.h>
 #include <string.h>
@@ -61,7 +61,8 @@ static TesStatus sort_cells(TesiLocator *l) {
   for (int64_t i = 0; i < bins; i++) l->first[i + 1] += l->first[i];
   TES_ALLOC(&l->cell, l->first[bins]);
   go_over_cells(l, true);
-  memmove(l->first + 1, l->first, (size_t)bins * sizeof *l->first); /* each had moved to the next one's begin */
+  memmove(l->first + 1, l->first,
+          (size_t)bins * sizeof *l->first); /* each had moved to the begin of the next bin */
   l->first[0] = 0;
 done:
   return status;

@@ -1,4 +1,4 @@
-/* Numbers of nodes: slots of shared entities (entities.c) put into the order that is asked for. */
+/* Numbers of nodes: puts slots of shared entities (entities.c) into the requested order. */
 #include <string.h>
 #include "base/team.h"
 #include "geometry/entities.h"
@@ -48,7 +48,7 @@ static void box_boundary(const TesiGeometry *g, int k, char *boundary) {
         boundary[at] = x == 0 || x == nx || y == 0 || y == ny || (g->dim == 3 && (z == 0 || z == nz));
 }
 
-/* number[slots] <- in order of first meeting, -1 where no cell has it; returns how many. */
+/* number[slots] <- numbers in the order of first use, -1: no cell has the slot; returns how many. */
 static int64_t number_by_cells(int64_t entries, const int64_t *slot, int64_t slots, int32_t *number) {
   int64_t count = 0;
   memset(number, -1, (size_t)slots * sizeof *number);

@@ -1,5 +1,5 @@
-/* Reproducible random numbers: a hash of 64 bits (the finalizer of splitmix64), so that they depend on no order of
- * computation. */
+/* Reproducible random numbers: a hash of 64 bits (the finalizer of splitmix64), so that they do not depend on the order
+ * of computation. */
 #ifndef TESI_RANDOM_H
 #define TESI_RANDOM_H
 

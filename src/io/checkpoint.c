@@ -128,12 +128,12 @@ static int64_t share_of_zeros(const TesContext *ctx, int64_t zeros) {
   return zeros * (rank + 1) / ranks - zeros * rank / ranks;
 }
 
-/* Component by component; of elements rt and dg, which are on one rank, all at once. */
+/* Component by component. */
 static TesStatus put_values(TesiStore *store, const char *name, const TesSpace *s, const TesiFileOrder *order,
                             int64_t zeros, const double *values) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const int blocks = s->element->nodal ? s->scalars : 1;
+  const int blocks = s->scalars;
   const int64_t own = order->entry ? blocks * order->own : 0;
   int64_t count[TESI_SCALARS + 1];
   const void *part[TESI_SCALARS + 1];
@@ -143,8 +143,9 @@ static TesStatus put_values(TesiStore *store, const char *name, const TesSpace *
   part[blocks] = packed + own;
   for (int b = 0; b < blocks; b++) {
     const double *of = values + s->first[b];
-    count[b] = s->element->nodal ? order->own : s->length;
-    part[b] = own ? packed + b * order->own : of + order->start;
+    const TesiOwned *block = &s->scalar[b]->layout->block[0];
+    count[b] = s->element->nodal ? order->own : block->owned; /* components of element rt differ */
+    part[b] = own ? packed + b * order->own : of + block->start;
     for (int64_t i = 0; own && i < order->own; i++) packed[b * order->own + i] = of[order->entry[i]];
   }
   TES_TRY(tesi_store_put_parts(store, name, TESI_STORE_DOUBLE, blocks + 1, count, part));

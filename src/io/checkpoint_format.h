@@ -1,11 +1,11 @@
-/* What files of checkpoints consist of. */
+/* The contents of checkpoint files. */
 #ifndef TESI_CHECKPOINT_FORMAT_H
 #define TESI_CHECKPOINT_FORMAT_H
 
 #include "tessera/mesh.h"
 
-/* Version 1 holds a forest, version 2 a box: the coordinates of its vertices in the place of the trees. Versions 3
- * and 4: the same with a space of several components, whose number stands in "components". Later
+/* Version 1 holds a forest, version 2 a box: with the coordinates of its vertices in the place of the trees. Versions 3
+ * and 4 are the same with a space of several components, whose number is in "components". Later
  * versions: a box with a space of another element (TesiElement.version). */
 enum {
   FIELDS = 16,

@@ -1,4 +1,4 @@
-/* What a file of a checkpoint holds before it becomes a mesh and a space. */
+/* The contents of a checkpoint file before they become a mesh and a space. */
 #ifndef TESI_CHECKPOINT_IMAGE_H
 #define TESI_CHECKPOINT_IMAGE_H
 
@@ -19,17 +19,17 @@ typedef struct TesiImage {
   uint8_t *given;
   int64_t *components; /* NULL: 1 */
   int geometry_degree;
-  const TesMesh *wanted; /* the checkpoint is read for a computation over this mesh; NULL: nobody knows */
-  TesiFileOrder order;   /* of the values of the space that was made */
+  const TesMesh *wanted; /* the checkpoint is read for a computation over this mesh; NULL: not known */
+  TesiFileOrder order;   /* order of the values of the resulting space */
 } TesiImage;
 
 void tesi_image_free(TesiImage *image);
-/* What is not possible is refused; image->head, number and components. */
+/* Refuses impossible contents; checks image->head, number and components. */
 TesStatus tesi_image_get_head(TesiImage *image);
-/* count names one after the other, each with its 0; *names refer to *text. */
+/* count names, each with its final 0, one after the other; *names point into *text. */
 TesStatus tesi_image_get_names(TesiImage *image, const char *what, int64_t count, char **text, char ***names);
-/* Mesh and space, and image->order. Where the wanted mesh has the cells of the file and is of the other kind (a box of
- * kind box, or of trees), the space is over the wanted mesh. */
+/* Makes mesh and space, and image->order. If the wanted mesh has the cells of the file but the other kind (kind box, or
+ * a box of trees), the space is over the wanted mesh. */
 TesStatus tesi_image_make_space(TesiImage *image, TesSpace **space);
 
 #endif

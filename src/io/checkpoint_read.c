@@ -40,9 +40,14 @@ static void take_component(const Field *f, int component, int64_t begin, int64_t
 static void take_values(void *user, int64_t first, int64_t count, const void *data) {
   const Field *f = user;
   const TesSpace *s = f->space;
-  if (!s->element->nodal) memcpy(f->values + first, data, (size_t)count * sizeof *f->values);
-  for (int c = 0; c < s->scalars && s->element->nodal; c++)
-    take_component(f, c, c * f->order->all, first, first + count, data);
+  int64_t begin = 0;
+  for (int c = 0; c < s->scalars; c++) {
+    const TesiLayout *layout = s->scalar[c]->layout;
+    const TesiFileOrder modes = {.shift = layout->block[0].first - layout->block[0].start};
+    const Field of = {s, s->element->nodal ? f->order : &modes, f->values};
+    take_component(&of, c, begin, first, first + count, data);
+    begin += s->element->nodal ? f->order->all : layout->global;
+  }
 }
 
 static TesStatus get_fields(TesiImage *m, TesCheckpoint *c) {

@@ -177,6 +177,28 @@ done:
   return status;
 }
 
+/* Characters of the folder of a path, with the last slash, where there is a folder of this very name. */
+static size_t folder_length(const char *path) {
+  char folder[4096];
+  const char *slash = strrchr(path, '/');
+  const size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+  snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+  return length < sizeof folder && access(folder, F_OK) == 0 ? length : 0;
+}
+
+/* The files of a pattern; a folder that is there is no pattern, whatever its name. */
+static int find_files(const char *pattern, glob_t *found) {
+  char text[8192];
+  size_t used = 0;
+  const size_t folder = folder_length(pattern);
+  for (size_t i = 0; pattern[i] && used + 2 < sizeof text; i++) {
+    if (i < folder && strchr("*?[\\", pattern[i])) text[used++] = '\\';
+    text[used++] = pattern[i];
+  }
+  text[used] = 0;
+  return glob(text, 0, NULL, found);
+}
+
 /* Its context is not of the caller: a message is told to both. */
 static TesStatus create(TesContext *ctx, const char *pattern, int dim, Series **series) {
   const TesContextDesc desc = {.device = "cpu", .threads = 1, .verbosity = TES_QUIET};
@@ -186,7 +208,7 @@ static TesStatus create(TesContext *ctx, const char *pattern, int dim, Series **
   TesContext *own = NULL;
   TesStatus status = tes_context_create(&desc, &own, message, sizeof message);
   if (status != TES_OK) TES_FAIL(status, "%s", message);
-  if (glob(pattern, 0, NULL, &found) != 0) TES_FAIL(TES_INVALID_INPUT, "no file matches %s", pattern);
+  if (find_files(pattern, &found) != 0) TES_FAIL(TES_INVALID_INPUT, "no file matches %s", pattern);
   status = tesi_alloc(own, 1, sizeof *s, &s);
   if (status != TES_OK) TES_FAIL(status, "no memory for %s", pattern);
   *s = (Series){
@@ -237,5 +259,5 @@ done:
 }
 
 bool tesi_is_pattern(const char *path) {
-  return strpbrk(path, "*?[") && access(path, F_OK) != 0;
+  return strpbrk(path + folder_length(path), "*?[") && access(path, F_OK) != 0;
 }

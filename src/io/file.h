@@ -1,7 +1,7 @@
-/* Files that appear complete or not at all: written in the same folder without a name, or where the file system has
- * no such files under a temporary one, synchronised, renamed. A process that is killed leaves files behind in the
- * second case alone.
- * What is not a regular file (a pipe, a terminal, /dev/null) is written directly, and "-" is the standard output. */
+/* Files that appear complete or not at all: a file is written in the same folder without a name (or, if the file system
+ * does not allow this, under a temporary name), synchronised and renamed. Only with temporary names a killed process
+ * leaves files behind. Special files (a pipe, a terminal, /dev/null) are written directly, and "-" is the standard
+ * output. */
 #ifndef TESI_FILE_H
 #define TESI_FILE_H
 
@@ -9,10 +9,10 @@
 
 typedef struct TesiFile TesiFile;
 
-/* Errors of all: TES_IO with the path and what the system says, TES_OUT_OF_MEMORY. */
+/* Errors of all functions: TES_IO with the path and the system's message, TES_OUT_OF_MEMORY. */
 TesStatus tesi_file_create(TesContext *ctx, const char *path, TesiFile **file);
-/* On several ranks the file above is of rank 0: others call the same functions, which write nothing. All agree in
- * creating, committing and discarding. This one is a file of each rank, which have different paths. */
+/* On several ranks rank 0 owns such a file: the other ranks call the same functions, which write nothing. All agree
+ * about creation, commit and discard. This function makes a file per rank, each with its own path. */
 TesStatus tesi_file_create_piece(TesContext *ctx, const char *path, TesiFile **file);
 TesStatus tesi_file_write(TesiFile *file, const void *data, size_t bytes);
 TesStatus tesi_file_printf(TesiFile *file, const char *format, ...) TESI_PRINTF(2, 3); /* at most 4095 bytes */
@@ -28,11 +28,11 @@ TesStatus tesi_file_commit(TesiFile **file);
 /* Removes the temporary file. NULL is fine. */
 void tesi_file_discard(TesiFile **file);
 
-/* tesi_agree() of what rank 0 alone does: a failure is told without its number. */
+/* tesi_agree() about work of rank 0: a failure is reported without the number of the rank. */
 TesStatus tesi_file_agree(TesContext *ctx, TesStatus status);
 
-/* The content of a file, with a 0 behind it; longer ones than `largest` bytes are refused. The caller frees. "-" is the
- * standard input. Errors: TES_IO. */
+/* The content of a file, followed by a 0; files longer than `largest` bytes are refused. The caller frees it. "-" is
+ * the standard input. Errors: TES_IO. */
 TesStatus tesi_file_read(TesContext *ctx, const char *path, size_t largest, char **text, size_t *length);
 
 #endif

@@ -1,12 +1,12 @@
-/* Cycles of smoothed aggregation: matrices of blocks HIGH x WIDE in compressed rows, float64. The values of one scalar
- * row stand behind each other (operator/assembled/block_matrix.h), so that its lanes read them in one piece.
+/* Cycles of smoothed aggregation: matrices of blocks HIGH x WIDE in compressed rows, float64. The values of a scalar
+ * row are contiguous (operator/assembled/block_matrix.h), so that its lanes read them together.
  *
- * tesk_rows: LANES threads a scalar row, entries LANES apart, 128 / LANES rows a block of threads; their sums meet in
- * shared memory, in one order. Rows of a block row are neighbours, which read the same columns and entries of x from
- * the L1 cache. What becomes of a row's product q is the `way`:
+ * tesk_rows: LANES threads per scalar row, each taking every LANES-th entry; 128 / LANES rows per block of threads. The
+ * sums of threads are added in shared memory, in one order. Rows of a block row are neighbours, which read the same
+ * columns and entries of x from the L1 cache. `way` says how the product q of a row is used:
  *   0  y <- q      1  y <- b - q      2  y <- y + q      3  p <- c p + s d (b - q), y <- x + p
- * so that a smoothing step is one launch. Shared: 128 numbers. Flops: 2 an entry. Bytes: 8 + 4 / (HIGH WIDE) an entry,
- * and the vectors of the way. The other kernels: a thread an entry.
+ * so that a smoothing step is one launch. Shared: 128 numbers. Flops: 2 per entry. Bytes: 8 + 4 / (HIGH WIDE) per
+ * entry, and the vectors that `way` needs. The other kernels: one thread per entry.
  * Macros: real (of the vectors outside), HIGH, WIDE, LANES (a power of two up to 32). */
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-/* Banded matrices of one direction (src/tensor/band.h) as kernels get them; the host includes this text too. */
+/* Banded matrices of one direction (src/tensor/band.h) as kernel arguments; the host includes this text too. */
 #ifndef TESK_BAND_ARGUMENTS_H
 #define TESK_BAND_ARGUMENTS_H
 

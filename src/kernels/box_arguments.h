@@ -1,9 +1,9 @@
-/* Cells of a box, as kernels that evaluate functions at their Gauss points get them by value; the host includes
- * this text too. */
+/* Cells of a box, as arguments by value of kernels that evaluate functions at Gauss points; the host includes this text
+ * too. */
 #ifndef TESK_BOX_ARGUMENTS_H
 #define TESK_BOX_ARGUMENTS_H
 
-/* Cells of a block that takes a thread a cell. */
+/* Cells of a block that takes one thread per cell. */
 enum { TESK_LOAD_X = 32, TESK_LOAD_Y = 8 };
 
 typedef struct TeskBox {

@@ -1,4 +1,4 @@
-/* v <- 0 at the nodes of a face, a thread a node. Macros: real (of the vector), POINTS, NODES (not used). */
+/* v <- 0 at the nodes of a face, one thread per node. Macros: real (of the vector), POINTS, NODES (not used). */
 #include "kernel.h"
 #include "box_points.h"
 

@@ -1,8 +1,8 @@
 /* Squares of the L2 norm of u - f and of its gradient, f and its derivatives expressions (tesk_f0 .. tesk_f3 in
- * "tables.h"), in float64: one part a block for each, in partial[2 blockIdx.x]. A block takes cells in turn: the
+ * "tables.h"), in float64: one part per block for each, in partial[2 blockIdx.x]. A block takes cells in turn: the
  * nodes of a cell into shared memory, and for the value and each derivative one contraction a direction to the
- * Gauss points, of which a thread squares its own. 8 bytes a node and cell;
- * 2 POINTS (1 + DIM) flops a point and direction, and what f costs. Shared memory: B and its derivative, points,
+ * Gauss points, of which a thread squares its own. 8 bytes per node and cell;
+ * 2 POINTS (1 + DIM) flops per point and direction, and what f costs. Shared memory: B and its derivative, points,
  * weights, tree of the sum, the nodes, two arrays of a cell's points. Macros: real = double, POINTS, NODES. */
 #include "kernel.h"
 #include "tables.h"

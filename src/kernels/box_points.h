@@ -1,5 +1,5 @@
-/* What kernels over cells of a box share: where a cell's Gauss points are, contractions, nodes of a face.
- * Macros: POINTS and NODES a direction. */
+/* Common parts of kernels over cells of a box: positions of a cell's Gauss points, contractions, nodes of a face.
+ * Macros: POINTS and NODES per direction. */
 #ifndef TESK_BOX_POINTS_H
 #define TESK_BOX_POINTS_H
 

@@ -1,11 +1,11 @@
-/* Cell patches (src/smoother/cell_patch/cell_patch.h): what a cell gives to sum R_c' A_c^-1 R_c W r, by fast
+/* Cell patches (src/smoother/cell_patch/cell_patch.h): the contribution of a cell to sum R_c' A_c^-1 R_c W r, by fast
  * diagonalization with a table for each pair of ends,
  *   A_c^-1 = (S_z (x) S_y (x) S_x) (g_x lambda_x + g_y lambda_y + g_z lambda_z + m)^-1 (S_z (x) S_y (x) S_x)'.
  * Nodes that are not in the patch (Dirichlet nodes, nodes of hanging lines) have a negative index: they are read as
  * zero.
  *
- * A block owns CELLS cells, one after another in the numbering of the mesh, a thread t of it line t % LINES of cell
- * t / LINES in each step:
+ * A block owns CELLS cells that are consecutive in the numbering of the mesh. In each step thread t takes line t %
+ * LINES of cell t / LINES:
  *   z (read r and W by the index, S')  | y (S') | x (S', scale, S) | y (S) | z (S, write)       2D: y | x | y
  * with shared memory as the transpose between directions. In z-lines neighbouring threads have neighbouring nodes,
  * so that index and values are read and written in rows.
@@ -13,25 +13,26 @@
  * A table: S' [N][ROW] (mode, node), then lambda [ROW], ROW = N rounded up to 16 bytes. All three products go
  * through it mode by mode, 16 bytes at a time, from the first cache; threads of a cell read the same address:
  *   S'  out_j = row_j . v     S' and S with the scaling between   w += row_j s_j (row_j . v)     S   w += row_j in_j
- * so that the loop over modes need not be unrolled, and two lines and a row are all that registers hold.
+ * so that the loop over modes need not be unrolled, and registers hold only two lines and a row.
  * Shared: CELLS N^(DIM-1) (N | 1) numbers, 18 KiB at most. Registers: two lines and a row; with
  * tesk_cell_patches_add the nodes of one too: 92 of 32 bits at most, no spills, on sm_80, sm_90 and sm_100.
  *
- * Values either go to an array of the cell's own, which gather.cu sums node by node in a fixed order, or are added
- * by atomics.
+ * Either each cell writes its values to its own array, which gather.cu sums node by node in a fixed order, or the
+ * values are added by atomics.
  *
- * Prediction. With q = (n/k)^3 places of cells a dof and s bytes a number, in 3D:
+ * Prediction. With q = (n/k)^3 places of cells a dof and s bytes per number, in 3D:
  *   flops   q (12 n + 5) a dof: 138, 127, 151 at degrees 2, 4, 7: 34 TFLOPS of FP64 allow 225 to 268 GDoF/s
  *   bytes   in order   q (4 + s) + 2 s here, q (4 + s) + s + 4 in gather.cu      atomics   4 q + 5 s, zeros of z
- *   included shared  and first cache: 8 numbers a place, and 5 n s / 16 broadcasts a warp: 240 bytes a dof in
+ *   included shared  and first cache: 8 numbers per place, and 5 n s / 16 broadcasts a warp: 240 bytes a dof in
  *   float64 at degree 4: 120 GDoF/s
- * so that main memory bounds. On an H200 at 4.3 TB/s (at degree 1 a cell has 4 s + 4 bytes a dof besides), GDoF/s:
+ * so that main memory is the limit. On an H200 at 4.3 TB/s (at degree 1 a cell has 4 s + 4 bytes per dof besides),
+ * GDoF/s:
  *   degree               1    2    4    7
  *   float64, in order   17   39   57   67       atomics   40   80   90   93
  *   float32, in order   26   61   91  108       atomics   60  128  155  166
  * Measured: 0.4 of that (bench/results/h200/forest_solve.csv, cell_patch).
  *
- * Macros: real, DIM, N (nodes a direction), CELLS, THREADS (CELLS LINES of them work). */
+ * Macros: real, DIM, N (nodes per direction), CELLS, THREADS (CELLS LINES of them work). */
 #include "kernel.h"
 
 #define CHUNK (16 / (int)sizeof(real))

@@ -1,5 +1,5 @@
-/* Numbers of a cell of discontinuous Q_k with N modes and Q points a direction: its modes, the modes of a face, the
- * points of both. Before: DIM, N, Q. */
+/* Array sizes of a cell of discontinuous Q_k with N modes and Q points per direction: its modes, the modes of a face,
+ * the points of both. Define before: DIM, N, Q. */
 #ifndef TESK_CELL_SIZES_H
 #define TESK_CELL_SIZES_H
 

@@ -1,9 +1,9 @@
 /* Squares of the L2 norm of u - f and of its gradient over mapped cells, f and its derivatives expressions (tesk_f0
- * .. tesk_f3 in "tables.h"), in float64: one part a block for each, in partial[2 blockIdx.x]. A block takes cells
+ * .. tesk_f3 in "tables.h"), in float64: one part per block for each, in partial[2 blockIdx.x]. A block takes cells
  * in turn: the nodes of a cell into shared memory, where hanging ones are interpolated, then value and derivatives
  * at the Gauss points, one contraction a direction each, of which a thread squares its own.
- * 12 bytes a node and cell; 2 Q (1 + DIM) flops a point and direction, the geometry (cells_points.h), and what f costs.
- * Shared memory: tables, nodes of the geometry, tree of the sum, the nodes, 3 + DIM arrays of a cell's points.
+ * 12 bytes per node and cell; 2 Q (1 + DIM) flops per point and direction, the geometry (cells_points.h), and what f
+ * costs. Shared memory: tables, nodes of the geometry, tree of the sum, the nodes, 3 + DIM arrays of a cell's points.
  * nodes[cells][GEOMETRY_NODES][DIM], index[cells][CELL_NODES], mask[cells]. Macros: of cells_points.h. */
 #include "kernel.h"
 #include "tables.h"

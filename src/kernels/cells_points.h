@@ -1,7 +1,7 @@
-/* What kernels over mapped cells share that evaluate functions at Gauss points: nodes to points and back, and the
- * geometry there. For set-up, so that the geometry is summed over all its nodes at each point: 4 DIM M^DIM
- * multiply-adds.
- * Macros: real = double, DIM, N (nodes a direction), Q (points), M (nodes of the geometry). */
+/* Common parts of kernels that evaluate functions at the Gauss points of mapped cells: nodes to points and back, and
+ * the geometry at points. They are for set-up, so the geometry is simply summed over all its nodes at each point: 4 DIM
+ * M^DIM multiply-adds.
+ * Macros: real = double, DIM, N (nodes per direction), Q (points), M (nodes of the geometry). */
 #ifndef TESK_CELLS_POINTS_H
 #define TESK_CELLS_POINTS_H
 

@@ -1,8 +1,8 @@
 /* out <- w |J| f(x, y, z) at the Gauss points of all cells of a box, or of all sides of a face: an expression of
- * the user's, as text in "tables.h" (tesk_f), in float64. A block takes cells in turn, its threads the points of a
- * cell. For set-up: bytes of the result, and what f costs. What is refused (NaN, infinity, negative; zero too where
- * `positive`) is told by the smallest number of a point in notes[0], and notes[1] becomes 1 where a value is not zero.
- * Macros: real, POINTS (a direction). Tables: tesk_f, tesk_point, tesk_w. */
+ * the user's, as text in "tables.h" (tesk_f), in float64. A block takes cells in turn, and its threads take the points
+ * of a cell. For set-up: its cost is the bytes of the result, and the evaluations of f. notes[0] becomes the smallest
+ * number of a point whose value is refused (NaN, infinity, negative; with `positive` also zero). notes[1] becomes 1 if
+ * a value is not zero. Macros: real, POINTS (a direction). Tables: tesk_f, tesk_point, tesk_w. */
 #include "kernel.h"
 #include "tables.h"
 

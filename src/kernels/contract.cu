@@ -1,6 +1,7 @@
 /* Dense contractions of small arrays in float64: fast diagonalization of a box, on the device so that a cycle never
- * waits for the host. By one block where all unknowns fit into its shared memory, in 3D plane by plane where a plane
- * does, else one result a thread; a few kilobytes live in the caches. Macros: real (of the vectors of nodes). */
+ * waits for the host. If all unknowns fit into the shared memory of a block, one block does all. If in 3D a plane fits,
+ * it goes plane by plane. Otherwise each thread computes one result; the arrays are a few kilobytes and stay in the
+ * caches. Macros: real (of the vectors of nodes). */
 #include "kernel.h"
 
 #define THREADS 128
@@ -125,7 +126,7 @@ TESK_DEVICE int half_of(int n, int *first) {
 }
 
 /* v <- (S1' (x) S0') of the unknowns of b in a plane of z; grid: planes, 2 halves of their columns. Shared: two
- * planes. Flops a number: 2 (n0 + n1); bytes: b twice, v once, tables from the caches. */
+ * planes. Flops per number: 2 (n0 + n1); bytes: b twice, v once, tables from the caches. */
 TESK_KERNEL(tesk_planes_forward, PLANE, 2, (const real *)b, (double *)v, (const double *TESK_RESTRICT)S0,
             (const double *TESK_RESTRICT)S1, (TeskBox)box) {
   TESK_SHARED(memory);
@@ -198,7 +199,7 @@ TESK_KERNEL(tesk_planes_lines, PLANE, 2, (double *)v, (const double *TESK_RESTRI
 }
 
 /* x <- A b for a dense A [n][n] of the entries that are free, entry[n]; place[]: the number of an entry of x among
- * them, -1: it is 0. A block an entry of x. Bytes: A once. */
+ * them, -1: it is 0. One block per entry of x. Bytes: A once. */
 TESK_KERNEL(tesk_dense, THREADS, 1, (const real *)A, (const real *)b, (real *)x,
             (const int *TESK_RESTRICT)entry, (const int *TESK_RESTRICT)place, (int)n) {
   TESK_SHARED(memory);

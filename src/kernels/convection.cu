@@ -1,5 +1,5 @@
-/* b_i += int (u . grad u) . v_i by so many points that nothing aliases, Q = 3k/2 + 2 a direction, on affine cells
- * 3k/2 + 1, in float64; formulas: operator/taylor_hood/taylor_hood.h. On cells of any mesh, with hanging nodes.
+/* b_i += int (u . grad u) . v_i, in float64, with enough points to avoid aliasing: Q = 3k/2 + 2 per direction, on
+ * affine cells 3k/2 + 1; formulas: operator/taylor_hood/taylor_hood.h. On cells of any mesh, with hanging nodes.
  * rates[block] <- the largest velocity along an axis
  * of the reference cell [0, 1], cells a unit of time; or, `reach`, that times the square of the cell's length along it,
  * in of_cell[cell] (NULL: not wanted) that of the cell, and b stays.
@@ -8,14 +8,14 @@
  * Q^(DIM-1) of array id / Q^(DIM-1), an array a component of a cell. Nodes go to the points; B = C u at each point,
  * a point a thread; along each direction a line of u_c is differentiated, times B there, and added to the sums;
  * these go back with the weights in the table. Tables are operands in the constant bank. Additions are atomic, or
- * (order) without a rival.
+ * (order) without conflicts.
  * Shared: 3 DIM arrays of SIZE a cell: 24 KiB for k = 4 in 3D on affine cells, else 41; 78 and 96 KiB for k = 6.
  * Registers: two lines of Q numbers; on sm_90 47, 70 and 94 for k = 2, 4 and 6 on affine cells, else 50, 66, and 80
  * with 8 bytes of spills.
  * Flops a cell in 3D, n = k + 1: 12 (n^3 Q + n^2 Q^2 + n Q^3) for values there and back, 18 Q^4 for slopes,
  * 6 Q^3: 9.1e4 for k = 4 on affine cells, 470 an unknown.
- * Bytes a cell: nodes of DIM components once, written by atomics, 4 a node for the index, C once, or DIM^2 + 1 numbers
- * a point: for k = 4 in 3D some 45 an unknown. Macros: of taylor_hood_lines.h. */
+ * Bytes per cell: nodes of DIM components once, written by atomics, 4 a node for the index, C once, or DIM^2 + 1
+ * numbers per point: for k = 4 in 3D some 45 an unknown. Macros: of taylor_hood_lines.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "taylor_hood_lines.h"

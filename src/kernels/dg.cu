@@ -1,14 +1,14 @@
 /* Diffusion and mass over discontinuous Q_k by interior penalties (src/operator/dg/dg.h) in one launch, 2D and 3D, any
  * cells and ends: y <- keep b + sign (nu (sum over directions of Ld) + alpha) x.
  *
- * A block has CELLS cells side by side in x, with their numbers and those of the result in shared memory, [z][y][x] of
- * the modes, rows of PITCH. Direction by direction a thread has lines of N modes; those of its two neighbours come from
- * global memory, mostly from L1 and L2, and leave their traces (stokes_faces.h). The last direction writes.
+ * A block has CELLS neighbouring cells in x. Shared memory holds their modes and the results, [z][y][x], in rows of
+ * PITCH. Direction by direction a thread takes lines of N modes. It reads the lines of the two neighbours from global
+ * memory (mostly L1 and L2) and keeps only their traces (stokes_faces.h). The last direction writes.
  * Shared memory: 2 PITCH N^(DIM - 1) numbers, PITCH about CELLS N. An entry and direction: 2 numbers of neighbours,
- * 10 + N / 2 multiply-adds. Bytes that must come and go: 2 numbers an entry, 3 with b; neighbours from L2, 2 DIM more.
+ * 10 + N / 2 multiply-adds. Traffic with main memory: 2 numbers per entry, 3 with b; neighbours from L2: 2 DIM more.
  * Registers: `bench_registers`.
  * VELOCITY 1 or 2: with the transport by a velocity that is the same everywhere, convective or conservative, and its
- * upwind traces; 2 multiply-adds an entry and direction more, and nothing that comes or goes.
+ * upwind traces; 2 more multiply-adds per entry and direction, and no further traffic.
  * Macros: real, DIM, N (modes of a cell), CELLS, THREADS, VELOCITY (0: none). */
 #include "kernel.h"
 #include "dg_arguments.h"

@@ -1,4 +1,4 @@
-/* What kernels of discontinuous elements get by value; the host includes this text too. */
+/* Arguments by value of the kernels of discontinuous elements; the host includes this text too. */
 #ifndef TESK_DG_ARGUMENTS_H
 #define TESK_DG_ARGUMENTS_H
 

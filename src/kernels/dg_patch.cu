@@ -1,8 +1,8 @@
 /* Vertex patches of discontinuous Q_k (src/smoother/dg_patch/dg_patch.h): x <- x + K^-1 r for the P^DIM unknowns of
  * each, P = 2 N, by fast diagonalization, K = nu (sum over directions of Ld) + alpha. Patches of a launch have no
  * unknowns in common. 2D and 3D, any kinds of intervals.
- * tesk_dg_sweep does a colour without a residual before it, y <- x with K^-1 (b - K x outside) in the patches: what is
- * outside comes by its traces at the faces, cell by cell (stokes_faces.h), first along x, through shared memory. Its
+ * tesk_dg_sweep does a colour without a separate residual: y <- x with K^-1 (b - K x outside) in the patches. The
+ * outside enters by its traces at the faces, cell by cell (stokes_faces.h), first along x, through shared memory. The
  * last blocks copy the cells that are in no patch. An unknown: DIM + 1 numbers read, from L2 but for two of them, one
  * written; 4 DIM more multiply-adds, 2 or 3 more barriers.
  *

@@ -1,18 +1,19 @@
 /* Elasticity over the DIM components of a displacement, y += sign A x; formulas and numbers: elasticity.h in
- * operator/elasticity. Cells of any mesh, hanging nodes, as many points as nodes a direction.
+ * operator/elasticity. Cells of any mesh, hanging nodes, as many points as nodes per direction.
  *
  * A block has CELLS cells; thread t the node, and later the point, t % N^DIM of cell t / N^DIM, in all components at
- * once: values, the DIM^2 slopes and fluxes are in its registers. Shared memory has two arrays of DIM N^DIM numbers a
- * cell, for what lines exchange: each step is read from one and written to the other, so one barrier a step is enough:
+ * once: values, the DIM^2 slopes and fluxes are in its registers. Shared memory has two arrays of DIM N^DIM numbers per
+ * cell, by which lines exchange values. Each step reads one array and writes the other, so one barrier per step is
+ * enough:
  *   nodes, hanging lines | values at points: DIM steps | slopes, stresses | DIM times: fluxes of a direction, and
  *   their transposed slopes | back to nodes: DIM steps, hanging lines | atomics.
- * Where cells come colour by colour (order) an atomic has no rival, and sums have one order.
- * Blocks behind those of cells have rows of given entries.
+ * If cells come colour by colour (order), atomics have no conflicts, and sums have one order. The last blocks do the
+ * rows of given entries.
  * Shared: 6 N^2 + N numbers of tables and 2 DIM CELLS N^DIM: 39 KiB for degree 8 in 3D, float64.
  * Registers: some 3 DIM^2 numbers; on sm_90 32 to 80 of float32, 46 to 98 of float64, blocks of 736 threads (degree 8,
  * 3D) 77 and 79; none spill.
- * Flops a cell: 8 DIM^2 N a point, with 66 + 2 DIM^2 (3D; aligned: 30) multiply-adds between.
- * Bytes a cell: nodes, DIM numbers each, twice; 4 a node for the index; numbers once.
+ * Flops per cell: 8 DIM^2 N a point, with 66 + 2 DIM^2 (3D; aligned: 30) multiply-adds between.
+ * Bytes per cell: nodes, DIM numbers each, twice; 4 a node for the index; numbers once.
  * Macros: real, DIM, N, CELLS, NUMBERS, MASS, HANGING. tables: I'[N][N], I, D', D (I, D [point][node or point]),
  * weights [N], W[2][N][N] of hanging lines. */
 #include "kernel.h"
@@ -56,7 +57,8 @@ TESK_DEVICE long long find_cell(const TeskElastic *a, int c) {
   return c >= CELLS || at >= a->cells ? -1 : a->order ? (long long)a->order[at] : at;
 }
 
-/* u[DIM][CELLS][POINTS] of a block, one line a thread; what no cell of the block needs costs the look at its masks. */
+/* u[DIM][CELLS][POINTS] of a block, one line per thread; what no cell of the block needs costs the look at its
+ * masks. */
 TESK_DEVICE void hang(const TeskElastic *a, const real *W, int transposed, real *u) {
 #if HANGING
   int any = 0;

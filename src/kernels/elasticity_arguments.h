@@ -1,4 +1,4 @@
-/* What the kernels of elasticity get by value; the host includes this text too. */
+/* Arguments by value of the kernels of elasticity; the host includes this text too. */
 #ifndef TESK_ELASTICITY_ARGUMENTS_H
 #define TESK_ELASTICITY_ARGUMENTS_H
 

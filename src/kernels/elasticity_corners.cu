@@ -1,19 +1,20 @@
 /* Elasticity of degree 1 over cells along the axes with a lambda and mu a cell, all components at once, y += sign A x;
- * formulas: elasticity.h in operator/elasticity. A thread is a cell, a block BLOCK cells, which have their nodes listed
- * (operator/elasticity/elasticity_blocks.h): each node is read once a block, and added to once a block and component.
+ * formulas: elasticity.h in operator/elasticity. Each thread has a cell, each block BLOCK cells and a list of their
+ * nodes (operator/elasticity/elasticity_blocks.h). Each node is read once per block, and added to once per block and
+ * component.
  *
  * On a cell u_c = sum over m of U_c[m] times the product over d of (2 xi_d - 1)^(bit d of m): means and half
  * differences along each direction. These functions are orthogonal, int = 3^-(bits of m), and a derivative along d
  * takes bit d away: d_d u_c = sum over m with bit d of (2 / h_d) U_c[m] in m without it. So stresses and what they are
- * tested with are sums of few terms, and exact, as two Gauss points a direction are.
+ * tested with are sums of few terms, and exact, as two Gauss points per direction are.
  *   nodes of the block to shared memory | corners of a cell, hanging ones, U, stresses, back: in registers, results to
- *   shared memory | a thread a node: the sum over its corners in the block, in their order, and one atomic a component.
- * Blocks behind those of cells have rows of given entries.
+ *   shared memory | one thread per node: the sum over its corners in the block, in their order, and one atomic a
+ *   component. The last blocks do the rows of given entries.
  * Shared: DIM (MOST + CORNERS BLOCK) numbers, MOST nodes of a block at most: 15 KiB of float32 in 3D where cells come
  * in the order of trees, 225 nodes for 128 cells.
  * Registers: 2 DIM CORNERS numbers and some ten; sm_90, 3D: 56 to 80 of float32, 91 to 152 of float64, none spill.
- * Flops a cell: 3D some 500. Bytes a cell of a tree's order, 3D: 1.8 nodes, DIM numbers each, read and added to, and 8
- * for its number and list; 32 for corners there and back; its numbers.
+ * Flops per cell: 3D some 500. Bytes a cell of a tree's order, 3D: 1.8 nodes, DIM numbers each, read and added to, and
+ * 8 for its number and list; 32 for corners there and back; its numbers.
  * Macros: real, DIM, MASS, HANGING; N = 2, NUMBERS = ALIGNED. */
 #include "kernel.h"
 #include "elasticity_arguments.h"

@@ -1,4 +1,4 @@
-/* The emulator's side of kernel.h: what a kernel compiled as C sees of the run time in src/device/emulator/fiber.c. */
+/* kernel.h for the emulator: the declarations of src/device/emulator/fiber.c for kernels compiled as C. */
 #ifndef TESK_EMULATOR_H
 #define TESK_EMULATOR_H
 

@@ -1,9 +1,10 @@
 /* Cells of discontinuous elements in the order of a velocity, a layer a launch (src/smoother/flow_patch/flow_patch.h):
  *   x_K <- A_KK^-1 (b_K - sum over its faces A_KN x_N)
- * with the inverse as a dense matrix. Neighbours are never in one layer: a block has a cell, and an entry one writer.
+ * with the inverse as a dense matrix. Neighbours are never in the same layer, so a block has a cell, and each entry has
+ * one writer.
  *
- * A thread takes a mode after the other: traces of the neighbours behind all faces where the velocity enters, F of
- * these, the residual of the cell in shared memory, a row of the inverse, whose columns stand one after the other so
+ * A thread takes one mode after the other. The steps are: traces of the neighbours across all faces with inflow; F
+ * times these; the residual of the cell, in shared memory; a row of the inverse, which is stored column by column so
  * that neighbouring threads read neighbouring numbers.
  * Shared memory: SIZE + 2 FACES ACROSS numbers. A cell: SIZE^2 + FACES ACROSS^2 numbers read, which bound, and 2 FACES
  * N SIZE multiply-adds beside theirs.
@@ -107,7 +108,7 @@ TESK_DEVICE real from_neighbour(const TeskFlowPatch *s, const real *x, const int
   return sum;
 }
 
-/* Cells order[first] ..., a block a cell. */
+/* Cells order[first] ..., one block per cell. */
 TESK_KERNEL(tesk_flow_patch, THREADS, 1, (const real *TESK_RESTRICT)b, (real *)x, (TeskFlowPatch)s,
             (int)first) {
   TESK_SHARED(r);

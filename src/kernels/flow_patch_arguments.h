@@ -1,4 +1,4 @@
-/* What the kernel of cells in the order of a velocity gets by value; the host includes this text too. */
+/* Arguments by value of the kernel of cells in the order of a velocity; the host includes this text too. */
 #ifndef TESK_FLOW_PATCH_ARGUMENTS_H
 #define TESK_FLOW_PATCH_ARGUMENTS_H
 

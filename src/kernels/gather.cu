@@ -1,6 +1,6 @@
-/* Sums node by node of what cells leave in an array of their own: the same order whatever the blocks do. A thread a
- * node; blockIdx.y: which of several vectors behind each other, values[vectors][places].
- * No shared memory; the index and one sum in registers. Bytes a node: y and first, and for each of its places a
+/* Sums the values that cells store in their own array, node by node, in an order that does not depend on the blocks.
+ * One thread per node; blockIdx.y: number of the vector in values[vectors][places].
+ * No shared memory; the index and one sum in registers. Bytes per node: y and first, and for each of its places a
  * value and its number. Macros: real. */
 #include "kernel.h"
 

@@ -1,5 +1,5 @@
-/* Values of functions at listed nodes, a thread a node: those of boundaries. The functions are tesk_value(number, x, y,
- * z, t) of "tables.h"; the time is in `when`. Bytes a node: 44; what the function costs. No shared memory.
+/* Values of functions at listed nodes of boundaries, one thread per node. The functions are tesk_value(number, x, y, z,
+ * t) of "tables.h"; the time is in `when`. Bytes per node: 44; what the function costs. No shared memory.
  *   tesk_give         u <- the value of function number[i] at node[i]
  *   tesk_take_given   u <- 0 there
  * x[3][count]. Macros: real = double. */

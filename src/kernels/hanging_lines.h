@@ -1,4 +1,4 @@
-/* Cells with hanging nodes in shared memory: the steps of include/tessera/space.h, one line a thread. Before:
+/* Cells with hanging nodes in shared memory: the steps of include/tessera/space.h, one line per thread. Before:
  * `real` is defined. */
 #ifndef TESK_HANGING_LINES_H
 #define TESK_HANGING_LINES_H

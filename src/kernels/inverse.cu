@@ -1,12 +1,12 @@
-/* The inverses of positive definite matrices A [n][n] in their place, in float64: Gauss and Jordan's elimination by
- * blocks of EDGE columns without pivoting. With P = A_kk^-1 a step makes
+/* Replaces positive definite matrices A [n][n] by their inverses, in float64: Gauss and Jordan's elimination by blocks
+ * of EDGE columns without pivoting. With P = A_kk^-1 a step makes
  *
  *   A_kk <- P,   A_kj <- P A_kj,   A_ik <- - A_ik P,   A_ij <- A_ij - A_ik P A_kj
  *
- * in three launches: P by one block, a thread an entry; P A_kj and a copy of A_ik by tiles of EDGE columns; the rest by
- * tiles of EDGE x EDGE, eight rows of threads, four entries a thread. Matrices stand one after the other, and so does
- * what belongs to them; blockIdx.z is the number of one. Flops 2 n^3 a matrix in all; bytes 16 n^2 a step, mostly in
- * the second-level cache. Shared memory: two tiles. */
+ * in three launches: P by one block, one thread per entry; P A_kj and a copy of A_ik by tiles of EDGE columns; the rest
+ * by tiles of EDGE x EDGE, eight rows of threads, four entries per thread. Matrices are stored one after the other, and
+ * so are their work arrays; blockIdx.z is the number of a matrix. Flops 2 n^3 a matrix in all; bytes 16 n^2 a step,
+ * mostly in the second-level cache. Shared memory: two tiles. */
 #include "kernel.h"
 
 #define EDGE 32

@@ -1,12 +1,12 @@
 /* Explicit steps with velocities of Q_1 on halved cells: src/operator/iso/iso.h has the formulas. All in float64.
  * Macros: DIM, THREADS (of tesk_iso_momentum: nodes of a tile and of the rows beside it), real=double.
  *
- * tesk_iso_momentum: a block has a tile of nodes across x and y and marches through `planes` planes of z; thread t
+ * tesk_iso_momentum: a block has a tile of nodes in x and y and goes through `planes` planes of z; thread t
  * has column t mod tile of row t / tile, rows from the one below the tile to the one above. A plane of u with a node
  * around it, and the pressures round it in the mean of their planes, lie in shared memory, u in two buffers: the next
- * plane is on its way while this one is worked on. Each thread makes the sums along x at its column and row; then
- * those of the tile's rows make the sums along y of a node, and add them to the three planes of z that they belong
- * to, in registers.
+ * plane is loaded while the present plane is processed. Each thread computes the sums along x at its column and row.
+ * Then the threads of the tile's rows compute the sums along y of a node, and add them, in registers, to the three
+ * planes of z to which they contribute.
  * Shared memory, numbers: 2 DIM (x + 2) (y + 2) + (x / 2 + 3) (y / 2 + 3) + 4 DIM x (y + 2), 50 KB with 33 x 8 nodes
  * in 3D. Registers: at most 88, so that two such blocks run on a multiprocessor. Flops a node in 3D: 270; bytes: u
  * read and next written once, 48, and what tiles share read again. */
@@ -283,7 +283,7 @@ TESK_KERNEL(tesk_iso_pressure, BLOCK, 1, (const double *TESK_RESTRICT)q, (const 
   }
 }
 
-/* w <- I s: a thread a node of the fine grid, at most 8 pressures from the caches. Bytes: 9. */
+/* w <- I s: one thread per node of the fine grid, at most 8 pressures from the caches. Bytes: 9. */
 TESK_KERNEL(tesk_iso_embed, BLOCK, 1, (const double *TESK_RESTRICT)s, (double *)w, (TeskIso)iso) {
   for (long long id = (long long)blockIdx.x * BLOCK + threadIdx.x; id < iso.nodes;
        id += (long long)gridDim.x * BLOCK) {

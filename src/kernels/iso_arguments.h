@@ -1,4 +1,4 @@
-/* What the kernels of iso.cu get by value; the host includes this text too. Formulas: src/operator/iso/iso.h. */
+/* Arguments by value of the kernels of iso.cu; the host includes this text too. Formulas: src/operator/iso/iso.h. */
 #ifndef TESK_ISO_ARGUMENTS_H
 #define TESK_ISO_ARGUMENTS_H
 

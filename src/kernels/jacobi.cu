@@ -1,6 +1,6 @@
 /* Conjugate gradients with the diagonal without a scalar on the host: x <- about A^-1 r from x = 0, sums in float64.
  * Each kernel is a grid-stride loop over the entries, one thread AT_ONCE of them at a time, whose numbers are under way
- * together; a sum leaves one part a block, and whoever needs it adds the parts in their order. inverse: 1 / a_ii; z =
+ * together; a sum leaves one part per block, and whoever needs it adds the parts in their order. inverse: 1 / a_ii; z =
  * inverse r is not stored.
  *   start       parts of r.r and r.z           begin, finish   scalars from these, and whether to go on
  *   direction   p <- z + (r.z / the one before) p               dot      parts of p.q, q = A p

@@ -1,5 +1,5 @@
-/* What every kernel file includes first: one text, two meanings. CUDA C++ through NVRTC, or C through the emulator,
- * which runs each thread of a block as a fiber (src/device/emulator).
+/* Every kernel file includes this header first. A kernel text has two meanings. CUDA C++ through NVRTC, or C through
+ * the emulator, which runs each thread of a block as a fiber (src/device/emulator).
  *
  * Kernels use the names below, C expressions, and macros of the host (real, DIM, DEGREE, ...):
  *   TESK_KERNEL(name, max_threads, min_blocks, (type) argument, ...) { body }
@@ -11,8 +11,8 @@
  *   TESK_ROLL                before a loop that is not to be unrolled
  *   TESK_ADD(p, v)           *p += v by an atomic addition
  *   TESK_TAKE(p)             the old value of the int *p, which grows by 1, atomically
- *   TESK_FENCE()             what this thread wrote is seen by others before what it writes next
- *   TESK_FENCE_SYSTEM()      the same by other devices and processes
+ *   TESK_FENCE() others see earlier writes of this thread before its later writes
+ *   TESK_FENCE_SYSTEM() the same for other devices and processes
  *   TESK_YIELD()             in a loop that waits for another device: in the emulator, for another process
  *   TESK_ACQUIRE(p)          the int *p now; what its writer wrote before (with a fence between) is seen
  *   TESK_LOWER(p, v)         *p becomes the smaller of itself and v (long long), atomically

@@ -1,8 +1,8 @@
 /* Conjugate gradients and GMRES without a scalar on the host. Each vector kernel is a grid-stride loop over the
- * entries, one thread an entry at a time, no shared memory but the tree of a sum; a sum leaves one part a block,
- * and whoever needs it adds the parts in their order.
- * Bytes an entry: direction 28-32, dots 24, update 40. GMRES step j, with float32 basis, cycle and products: dots
- * 4 + 4 (j + 1), update 20 + 4 (j + 1); with a float64 basis: 8 + 8 (j + 1), 36 + 8 (j + 1). 2 flops a product.
+ * entries, one thread per entry at a time, no shared memory but the tree of a sum; each block writes its part of a sum,
+ * and the kernels that need the sum add the parts in their order.
+ * Bytes per entry: direction 28-32, dots 24, update 40. GMRES step j, with float32 basis, cycle and products: dots
+ * 4 + 4 (j + 1), update 20 + 4 (j + 1); with a float64 basis: 8 + 8 (j + 1), 36 + 8 (j + 1). 2 flops per product.
  * Macros: real (the cycle's precision), basis_real (of vectors of GMRES's basis), product_real (of the operator's). */
 #include "kernel.h"
 #include "krylov_arguments.h"
@@ -200,7 +200,7 @@ TESK_KERNEL(tesk_cg_finish, THREADS, 1, (int)parts, (const double *)squares, (Te
 
 /* ---- GMRES: one Arnoldi step, j = scalars->column ------------------------------------------------------ */
 
-/* u_0 <- scale r, and the same rounded for the cycle where that is another vector. Bytes an entry: 12 to 20. */
+/* u_0 <- scale r, and the same rounded for the cycle where that is another vector. Bytes per entry: 12 to 20. */
 TESK_KERNEL(tesk_gmres_begin, THREADS, 1, (long long)n, (const double *)r, (double)scale, (TeskArnoldi)a) {
   basis_real *last = (basis_real *)a.last;
   real *in = (real *)a.in;
@@ -211,7 +211,7 @@ TESK_KERNEL(tesk_gmres_begin, THREADS, 1, (long long)n, (const double *)r, (doub
   }
 }
 
-/* z <- e, for operators that take float64 alone. 12 bytes an entry. */
+/* z <- e, for operators that take float64 alone. 12 bytes per entry. */
 TESK_KERNEL(tesk_gmres_widen, THREADS, 1, (long long)n, (double *)z, (TeskArnoldi)a) {
   const real *e = (const real *)a.out;
   FOR_EACH(i, n) z[i] = (double)e[i];
@@ -287,8 +287,8 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
   }
 }
 
-/* u_{j+1} <- factor (scale_j w - sum_i h_i v_i), rounded where it is float32, four entries a thread under way; parts of
- * its square. Where it takes the place of u_j, that moves to its own, and so does what the cycle made of it.
+/* u_{j+1} <- factor (scale_j w - sum_i h_i v_i), rounded where it is float32, four entries per thread under way; parts
+ * of its square. Where it takes the place of u_j, that moves to its own, and so does what the cycle made of it.
  * Bytes an entry in float32: 12 + 4 j, 28 + 4 j where they move.
  * Registers: 64 in float32. A basis of float64 needs more and takes three blocks, which have more bytes under way.
  * Shared memory: the tree of the sum, then factor h_i scale_i [n]. */
@@ -378,7 +378,7 @@ TESK_KERNEL(tesk_gmres_solve, 32, 1, (TeskArnoldi)a) {
   for (int i = 0; i < columns; i++) a.y[i] *= a.scale[i];
 }
 
-/* x <- x + |b| sum_j y_j image_j, four entries a thread under way. Shared memory: |b| y_j [n] behind THREADS numbers.
+/* x <- x + |b| sum_j y_j image_j, four entries per thread under way. Shared memory: |b| y_j [n] behind THREADS numbers.
  */
 TESK_KERNEL(tesk_gmres_correct, THREADS, 1, (long long)n, (double *)x, (TeskArnoldi)a) {
   TESK_SHARED(memory);

@@ -1,19 +1,19 @@
-/* Patches that are lines of cells (src/smoother/line_patch/line_patch.h): what a line gives to sum R_l' A_l^-1 R_l W r,
- * in three kernels, and the sums node by node by gather.cu:
+/* Patches that are lines of cells (src/smoother/line_patch/line_patch.h): the contribution of a line to sum R_l' A_l^-1
+ * R_l W r, in three kernels; gather.cu then sums node by node:
  *   tesk_line_to_modes   values <- (S (x) S)' W r       a thread: a position of a line
  *   tesk_line_solve      values <- (L D L')^-1 values   a thread: a mode of a line, from end to end and back
  *   tesk_line_to_nodes   values <- (S (x) S) values     a thread: a position of a line
  *
- * Lines stand in batches of 32; lane = thread % 32 is the line, so that all arrays are read in rows of 32 numbers. Of
- * the first and the third kernel thread / 32 is the position, counted through all batches, of the second one batch *
- * MODES + mode. No shared memory. Registers: MODES values of a position (N in 2D, N^2 in 3D: they spill from degree 7
- * on), in the second kernel the K values before or after, through the first cache.
+ * Lines are in batches of 32. The lane, thread % 32, is the line, so that all arrays are read in rows of 32 numbers. In
+ * the first and the third kernel thread / 32 is the position, counted through all batches; in the second kernel it is
+ * batch * MODES + mode. No shared memory. Registers: MODES values of a position (N in 2D, N^2 in 3D: they spill from
+ * degree 7 on), in the second kernel the K values before or after, through the first cache.
  *
- * A place, of s bytes a number: first and third kernel 4 (DIM - 1) N flops, 3 s + 4 + 2 s bytes from main memory, S
- * from caches; second one 4 K + 1 flops, 2 (N + 2) s bytes. Bound by main memory where there are some 10^4 lines, else
- * by the length of the second one: 2 positions times the latency of a load.
+ * A place, of s bytes per number: first and third kernel 4 (DIM - 1) N flops, 3 s + 4 + 2 s bytes from main memory, S
+ * from caches; second one 4 K + 1 flops, 2 (N + 2) s bytes. The limit is main memory if there are some 10^4 lines, else
+ * the length of the second kernel: 2 positions times the latency of a load.
  *
- * Macros: real, DIM, N (nodes a direction). */
+ * Macros: real, DIM, N (nodes per direction). */
 #include "kernel.h"
 
 #define THREADS 128

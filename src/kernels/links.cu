@@ -46,23 +46,28 @@ TESK_KERNEL(tesk_exchange_copies, THREADS, 1, (int)phases, (TeskLinks)links, (re
   if (phases == BOTH) end_round(links, round);
 }
 
-/* given[link] numbers of x from give[link] on go, taken[link] come to `to` from take[link] on. */
-TESK_KERNEL(tesk_exchange_blocks, THREADS, 1, (int)phases, (TeskLinks)links, (const real *)x,
-            (const long long *)give, (const long long *)given, (real *)to, (const long long *)take,
-            (const long long *)taken) {
+/* Of each link `pieces` blocks, [link][piece]: given[] numbers of x from give[] on go, one block after the other, and
+ * taken[] come to x from take[] on. */
+TESK_KERNEL(tesk_exchange_blocks, THREADS, 1, (int)phases, (TeskLinks)links, (real *)x,
+            (const long long *)give, (const long long *)given, (const long long *)take,
+            (const long long *)taken, (int)pieces) {
   const unsigned round = *links.round + 1;
   if (phases & PACK)
     for (int l = 0; l < links.links; l++) {
-      const real *from = x + give[l];
       real *out = out_of(links, round, l);
-      EACH(i, given[l]) out[i] = from[i];
+      for (int p = l * pieces; p < (l + 1) * pieces; out += given[p], p++) {
+        const real *from = x + give[p];
+        EACH(i, given[p]) out[i] = from[i];
+      }
     }
   if (phases == BOTH) meet(links, round);
   if (phases & TAKE)
     for (int l = 0; l < links.links; l++) {
       const real *in = in_of(links, round, l);
-      real *here = to + take[l];
-      EACH(i, taken[l]) here[i] = in[i];
+      for (int p = l * pieces; p < (l + 1) * pieces; in += taken[p], p++) {
+        real *to = x + take[p];
+        EACH(i, taken[p]) to[i] = in[i];
+      }
     }
   if (phases == BOTH) end_round(links, round);
 }

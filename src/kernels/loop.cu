@@ -1,5 +1,6 @@
 /* Whether a loop of a recorded graph goes on: one thread, which hands an integer of device memory to the graph's
- * condition. Its program alone calls a function that the driver brings, and is compiled so that this may be missing. */
+ * condition. This is the only program that calls a function of the driver; it is compiled so that the function may be
+ * missing. */
 #include "kernel.h"
 
 extern "C" __device__ void cudaGraphSetConditional(unsigned long long condition, unsigned value);

@@ -2,21 +2,22 @@
  * ones.
  *
  * A thread owns a line of a cell in registers and contracts along it with even-odd halves of the 1D matrix
- * (tables.h); shared memory is only the transpose between directions. With n nodes, q points a direction, a cell
+ * (tables.h); shared memory is only the transpose between directions. With n nodes, q points per direction, a cell
  * has q^2 threads:
  *   I    y-lines (k, i) [n^2], read from x | x-lines (k, j) [n q] | z-lines (j, i) [q^2]: v[q] stays in registers
  *   D    v to A | x-lines: A -> B, y-lines: A -> C | z-lines: dz in registers, multiply by G | x- and y-lines
  *   transposed | z-lines I'   as I, backwards; y-lines are written to y
- * "|" is a barrier: of the warp where a cell's threads fit in one (q <= 5), else of the block. A collocated
+ * "|" is a barrier: of the warp if a cell's threads fit in a warp (q <= 5), else of the block. A collocated
  * operator (q = n, points = nodes) starts and ends with z-lines. BUFFERS = 2: C is A, with a barrier more.
  * HANGING: cells may have hanging nodes, interpolated between the reading of y-lines and I, and back
  * (mapped_hanging.h): in registers, or with two or three barriers and two passes through shared memory more each
  * way, for blocks with such cells.
- * Shared memory: BUFFERS (mass alone: 1) q^3 numbers a cell, with pitches that the host chooses against bank conflicts.
- * Registers: v and dz, 2 q numbers, besides the line at work (2 q) or a column's trilinear coefficients (24).
- * Flops a cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q + q^2)
+ * Shared memory: BUFFERS (mass alone: 1) q^3 numbers per cell, with pitches that the host chooses against bank
+ * conflicts. Registers: v and dz, 2 q numbers, besides the line at work (2 q) or a column's trilinear coefficients
+ * (24).
+ * Flops per cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q + q^2)
  * lines, D and D' 6 q^2; a point: 15 (stiffness), 2 (mass), 50 more for trilinear cells.
- * Bytes a cell: 8 (2 n^3 + s q^3) in the element form, s = 1 mass, 6 stiffness, 7 both; global: 16 a dof + 4 n^3 +
+ * Bytes per cell: 8 (2 n^3 + s q^3) in the element form, s = 1 mass, 6 stiffness, 7 both; global: 16 a dof + 4 n^3 +
  * 8 s q^3 and the zeroing of y; vertices: 168 for the factors, affine: 8 s; weights: 8 q^3 (mass: twice) and 168 or
  * 624 (cells of degree 1, 2); halves: 4 (s + 1) / 2 q^3 and 4.
  * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY (weights:

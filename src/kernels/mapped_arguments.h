@@ -1,4 +1,4 @@
-/* What the kernels of mapped cells get by value; the host includes this text too. */
+/* Arguments by value of the kernels of mapped cells; the host includes this text too. */
 #ifndef TESK_MAPPED_ARGUMENTS_H
 #define TESK_MAPPED_ARGUMENTS_H
 

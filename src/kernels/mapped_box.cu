@@ -1,6 +1,6 @@
-/* A box of perturbed trilinear cells on [0,1]^3 made on the device, for measurements: vertices, index, factors,
+/* Makes a box of perturbed trilinear cells on [0,1]^3 on the device, for measurements: vertices, index, factors,
  * random vectors.
- * cells x cells x cells cells, x fastest, N nodes a direction, nodes lexicographic. Macros: real, N, Q, MASS,
+ * cells x cells x cells cells, x fastest, N nodes per direction, nodes lexicographic. Macros: real, N, Q, MASS,
  * STIFFNESS. */
 #include "kernel.h"
 #include "mapped_arguments.h"

@@ -1,7 +1,7 @@
-/* Conjugate gradients with a diagonal preconditioner, in three kernels an iteration and no number on the host: the
- * operator (mapped.cu with DOT) leaves the parts of p.q, q = A p, and
- *   tesk_cg_residual   alpha = rz / p.q;  r <- r - alpha q;  parts of rz' = r . D r           32 bytes a dof
- *   tesk_cg_direction  beta = rz' / rz;  x <- x + alpha p;  p <- D r + beta p;  q <- 0          56 bytes a dof
+/* Conjugate gradients with a diagonal preconditioner, in three kernels per iteration, without a number on the host: the
+ * operator (mapped.cu with DOT) writes the parts of p.q, q = A p; then follow
+ *   tesk_cg_residual   alpha = rz / p.q;  r <- r - alpha q;  parts of rz' = r . D r           32 bytes per dof
+ *   tesk_cg_direction  beta = rz' / rz;  x <- x + alpha p;  p <- D r + beta p;  q <- 0          56 bytes per dof
  * x is updated late, where p is read anyway; q is zeroed here, so that the operator need not. Each block sums all
  * parts itself.
  * scalars: rz of even and of odd iterations, alpha. */

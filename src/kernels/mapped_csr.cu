@@ -5,8 +5,8 @@
  *   tesk_csr_columns  again, written: column[row[node] ..] ascending
  *   tesk_csr_values   cell matrices, added
  * A cell matrix is made column by column: the flux G grad phi_b at the points from products of 1D numbers, then
- * tested with all phi_a by sum factorization, 2 (9 q n (q + n) + ...) flops an entry. Where nodes hang, phi_b is C
- * phi_b (hanging_points.h: about 50 flops a point more), and what was tested is interpolated backwards, C' K C.
+ * tested with all phi_a by sum factorization, 2 (9 q n (q + n) + ...) flops per entry. Where nodes hang, phi_b is C
+ * phi_b (hanging_points.h: about 50 flops per point more), and what was tested is interpolated backwards, C' K C.
  * Macros: as mapped_points.h, and HANGING. */
 #include "kernel.h"
 #include "mapped_points.h"

@@ -1,7 +1,7 @@
 /* The diagonal of mapped operators: entry i of a cell is the sum over points of G_ce d_c phi_i d_e phi_i + W
  * phi_i^2, and the squares of tensor products are tensor products of squares, so that each entry (c, e) of G is
- * contracted with one table a direction.
- * A block has a cell; a thread every 128th number of it. Shared memory: 2 q^dim + n^dim float64. Flops a cell: 7
+ * contracted with one table per direction.
+ * A block has a cell; a thread every 128th number of it. Shared memory: 2 q^dim + n^dim float64. Flops per cell: 7
  * times 2 (q^3 n + q^2 n^2 + q n^3) in 3D. Macros: as mapped_points.h, and COMPONENTS, GLOBAL, HANGING.
  *
  * At a hanging node the function is C phi_i (hanging_points.h): sums over the points, node by node. Shared memory:

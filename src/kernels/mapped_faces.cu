@@ -2,12 +2,12 @@
  * face; surfaces are small beside the cells, so that nothing here is tuned.
  *
  * The cell's nodes go to shared memory, where hanging lines are interpolated; the face's are interpolated to its
- * points a direction at a time, weighed, and all of it transposed. Shared: Q N + 2 N^2 numbers, the cell's N^DIM
+ * points per direction at a time, weighed, and all of it transposed. Shared: Q N + 2 N^2 numbers, the cell's N^DIM
  * nodes, two arrays of the face's points: 10 KiB at most.
- * Flops a face: 4 N Q (N + Q) in 3D. Bytes: the cell's nodes and indices, Q^(DIM-1) weights.
+ * Flops per face: 4 N Q (N + Q) in 3D. Bytes: the cell's nodes and indices, Q^(DIM-1) weights.
  *
  * index[faces][NODES], mask[faces]: of the faces' cells.
- * Macros: real, DIM, N (nodes a direction), Q (points). tables: B[Q][N], W[2][N][N]. */
+ * Macros: real, DIM, N (nodes per direction), Q (points). tables: B[Q][N], W[2][N][N]. */
 #include "kernel.h"
 #include "hanging_lines.h"
 #include "csr.h"

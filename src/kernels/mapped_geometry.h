@@ -1,5 +1,5 @@
 /* Geometry and coefficients at the points of mapped.cu, which includes this where its macros, Cell and the reads
- * are known: a Column is what a thread needs for its z-line of points; apply_factors multiplies a gradient by G
+ * are known: a Column has a thread's data for its z-line of points; apply_factors multiplies a gradient by G
  * there and returns the factor of the mass. */
 #ifndef TESK_MAPPED_GEOMETRY_H
 #define TESK_MAPPED_GEOMETRY_H

@@ -3,7 +3,7 @@
  * through shared memory, three a node:
  *   y-lines (k, i) [n^2]: u -> I u, G u | x-lines (k, j) [n q]: I I u, G I u, I G u | z-lines (j, i) [q^2]:
  *   gradient in registers
- * and backwards: 4 barriers a cell and 8 n^2 q + 12 n q^2 numbers written or read, against 8 and 4 n^2 q + 4 n q^2
+ * and backwards: 4 barriers per cell and 8 n^2 q + 12 n q^2 numbers written or read, against 8 and 4 n^2 q + 4 n q^2
  * + 15 q^3 of interpolation first and derivatives at the points: fewer while q is small. Arithmetic is about the
  * same there. */
 #ifndef TESK_MAPPED_GRADIENTS_H

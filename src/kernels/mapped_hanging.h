@@ -1,7 +1,8 @@
 /* Hanging nodes of the cells of mapped.cu, which includes this: the steps of include/tessera/space.h.
  *
- * Lines along the direction of a thread's own line are interpolated in its registers. For the two others the nodes
- * go to shared memory and back, all of them: to choose those that can be concerned is up to 17 % slower. Only lines
+ * Lines along the direction of a thread's own line are interpolated in its registers. For the other two directions
+ * all nodes go to shared memory and back; a choice of the nodes that can be affected is up to 17 % slower. Only
+ * lines
  * in the three planes in which a child touches its parent's boundary can be interpolated, and a thread takes one of
  * the 2 N of a cell and direction, N in either of the two planes along that direction (the line in both is the
  * first one's). Upper children are lower ones seen from the other end, so one matrix W serves both: their lines are

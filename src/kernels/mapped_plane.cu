@@ -1,5 +1,5 @@
-/* The kernel of src/kernels/mapped.cu for quadrilaterals: a thread owns a line of a cell in registers, q threads a
- * cell; shared memory is only the transpose between directions. With n nodes, q points a direction:
+/* The kernel of src/kernels/mapped.cu for quadrilaterals: a thread owns a line of a cell in registers, q threads per
+ * cell; shared memory is only the transpose between directions. With n nodes, q points per direction:
  *   I    x-lines (j) [n], read from x | y-lines (i) [q]: v[q] and dy = D v stay in registers
  *   D    v | x-lines: D | y-lines: multiply by G | x-lines: D' | y-lines: added to v and D' dy
  *   I'   y-lines | x-lines, written to y
@@ -8,9 +8,9 @@
  * HANGING: lines along a thread's own line are interpolated in its registers; across it the one line on the side
  * where the child touches its parent's boundary, of which each thread has a node, goes through shared memory
  * (mapped_hanging.h tells more).
- * Shared memory: q^2 numbers a cell, rows of odd pitch PY. Registers: v, dy and the line at work, 4 q numbers.
- * Flops a cell, even-odd: a line from n to q: n q + 2 n + 2 q; I and I' 2 (n + q) lines, D and D' 4 q; a point: 6
- * (stiffness), 2 (mass), 14 more from vertices. Bytes a cell: 8 (2 n^2 + s q^2), s = 1 mass, 3 stiffness, 4 both;
+ * Shared memory: q^2 numbers per cell, rows of odd pitch PY. Registers: v, dy and the line at work, 4 q numbers.
+ * Flops per cell, even-odd: a line from n to q: n q + 2 n + 2 q; I and I' 2 (n + q) lines, D and D' 4 q; a point: 6
+ * (stiffness), 2 (mass), 14 more from vertices. Bytes per cell: 8 (2 n^2 + s q^2), s = 1 mass, 3 stiffness, 4 both;
  * index 4 n^2. Macros: as there. */
 #include "kernel.h"
 #include "mapped_arguments.h"

@@ -1,5 +1,5 @@
-/* How y becomes zero inside the kernels that add to it, mapped.cu and mapped_layers.cu, which include this: where
- * all blocks run at a time (MEET), they write zeros, and meet before they add; else a pass before does it. Macros:
+/* Sets y to zero inside the kernels that add to it, mapped.cu and mapped_layers.cu, which include this. If all blocks
+ * run at the same time (MEET), they write zeros, and meet before they add; otherwise a separate pass does it. Macros:
  * THREADS, MEET. */
 #ifndef TESK_MAPPED_ZEROS_H
 #define TESK_MAPPED_ZEROS_H

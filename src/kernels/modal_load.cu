@@ -1,10 +1,10 @@
 /* Loads over discontinuous Q_k (functional/rt/rt_load_device.h), 2D and 3D: functions at Gauss points, tested
- * with the Legendre modes of cells, a block a cell; the time is in `when`.
+ * with the Legendre modes of cells, one block per cell; the time is in `when`.
  *   tesk_modal_cells     b <- int f v, the whole vector
  *   tesk_modal_faces     b += int over an end of the box of g (weight v), in the cells there
  *   tesk_modal_inflow    the same of (b.n)- g, with the speeds of src/kernels/upwind.cu at its points
  * A thread evaluates points, then takes lines of them: contractions with the modes, a direction after the other,
- * through two arrays of shared memory. An entry has one writer. Flops a cell: 2 N Q^DIM, and the function
+ * through two arrays of shared memory. An entry has one writer. Flops per cell: 2 N Q^DIM, and the function
  * Q^DIM times. Bytes: b once, of faces twice for those cells.
  * Macros: real = double, DIM, N (modes of a cell), Q (points), THREADS. Tables: modal [Q][N], point [Q], weight [Q];
  * tesk_value(number, x, y, z, t), f number 0. */

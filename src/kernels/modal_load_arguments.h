@@ -1,4 +1,4 @@
-/* What the kernels of loads over discontinuous elements get by value; the host includes this text too. */
+/* Arguments by value of the kernels of loads over discontinuous elements; the host includes this text too. */
 #ifndef TESK_MODAL_LOAD_ARGUMENTS_H
 #define TESK_MODAL_LOAD_ARGUMENTS_H
 

@@ -3,14 +3,14 @@
  *
  *   A_p^-1 = (S_x (x) S_y (x) S_z) (lambda_x + lambda_y + lambda_z)^-1 (S_x (x) S_y (x) S_z)'
  *
- * A patch has m_d <= NODES = 2 degree - 1 nodes a direction; S_d and lambda_d are padded to NODES, S with zeros and
+ * A patch has m_d <= NODES = 2 degree - 1 nodes per direction; S_d and lambda_d are padded to NODES, S with zeros and
  * lambda with ones, so that all loops have a fixed length and the padding contributes nothing. A table: S
  * [NODES][ROW] (node, mode), then lambda [ROW], ROW = NODES rounded up to 16 bytes.
  *
  * A block works on PATCHES patches, a thread on lines: z (load, S'), y (S'), x (S', divide, S), y (S), z (S, add);
  * shared memory, or with GLOBAL_WORK global memory for the largest degrees, is the transpose between directions:
  * NODES^DIM values a patch in rows of NODES | 1.
- * Work a node: 4 DIM NODES flops. Bytes: r once, x read and written, and the tables where they are the patch's own.
+ * Work per node: 4 DIM NODES flops. Bytes: r once, x read and written, and the tables where they are the patch's own.
  *
  * Macros: real, DIM, NODES, PATCHES, THREADS, GLOBAL_WORK. */
 #include "kernel.h"

@@ -3,11 +3,11 @@
  * one (y, z)-colour: a block owns the rows y, y + 2, ... of one plane, a thread the vertices 2t + 1 and 2t + 2 of
  * each row.
  *
- * A row needs its own plane's and the neighbour planes' rows y - 1, y, y + 1; the last serve the next row as its
- * first. In x:
+ * A row needs the rows y - 1, y, y + 1 of its own plane and of the neighbouring planes; the rows y + 1 are also used
+ * for the next row. In x:
  *   q = scale b - Q(x) - P(x-1) - P(x+1),   v = (q - off (x_left + x_right)) / diagonal
  * with Q, P the rows around weighted by the stencil at the same and the neighbouring x.
- * Floor a launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real,
+ * Floor per launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real,
  * DIM, THREADS; MIN_BLOCKS and STAGED of the plane kernel. */
 #include "kernel.h"
 
@@ -173,7 +173,7 @@ TESK_DEVICE void load_pair(const real *x, const real *b, long long plane, int va
 /* Both x-colours of a row; v: the new values. Y, D: sums of the two rows beside it in this plane and in the planes
  * around.
  * P: this thread's place in a row of shared memory, that of x follows; two such pairs take turns, so that two
- * barriers a row do. */
+ * barriers per row do. */
 TESK_DEVICE void solve_row(const Weights *a, real *P, const Pair *row, const real *Y, const real *D,
                            int mine_first, const int *on, int valid, real *v) {
   real *const X = P + LENGTH, q[2];

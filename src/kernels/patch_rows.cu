@@ -1,6 +1,5 @@
 /* Coloured vertex-patch sweep for the separable operator on equal cells with Dirichlet ends: one launch does both
- * x-colours of one (y, z)-colour. A block owns ROWS_A_BLOCK rows of patches and marches along x in chunks of CELLS
- * cells.
+ * x-colours of one (y, z)-colour. A block owns ROWS_A_BLOCK rows of patches and goes along x in chunks of CELLS cells.
  *
  * A row (patch interval in y and z, all of x) is solved in the eigenbasis S of the patch intervals: after the
  * transforms each mode pair is a line (Kx + nu Mx) v = f along x, on which the two x-colours are point Gauss-Seidel
@@ -10,7 +9,7 @@
  * with sums of the two faces for even modes and differences for odd ones. All matrices are of cells of width 1; the
  * host passes rz = (hx/hz)^2, ry = (hx/hy)^2, r0 = c hx^2 / a and scale = hx / (a hy hz) of the right-hand side.
  *
- * Work a launch and point, multiply-adds: 4 even-odd contractions (4 (k + 1/2)) and 2 of bubbles (k - 1) in place
+ * Work per launch and point, multiply-adds: 4 even-odd contractions (4 (k + 1/2)) and 2 of bubbles (k - 1) in place
  * of the 12 that two colours cost; memory: b once, x once written, and of x the boundary rows and every 2k-th
  * column read.
  *

@@ -1,5 +1,5 @@
-/* Vectors of a box with periodic directions on an open box, and back: what src/space/periodic.h tells.
- * A thread an entry of the result; no shared memory. Bytes an entry: one number read, one written, and of sums the
+/* Spreads vectors of a box with periodic directions to an open box, and sums them back: see src/space/periodic.h.
+ * One thread per entry of the result; no shared memory. Bytes per entry: one number read, one written, and of sums the
  * base. Macros: real. */
 #include "kernel.h"
 #include "periodic_arguments.h"

@@ -1,5 +1,4 @@
-/* An open box on a box with periodic directions, as the host cuts it and kernels get it by value; the host includes
- * this text too. */
+/* An open box cut from a box with periodic directions, as an argument by value; the host includes this text too. */
 #ifndef TESK_PERIODIC_ARGUMENTS_H
 #define TESK_PERIODIC_ARGUMENTS_H
 

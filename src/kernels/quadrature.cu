@@ -6,13 +6,13 @@
  * B: Gauss-Lobatto nodes to the N = DEGREE + 1 Gauss points of a direction, D: derivative of the polynomial through
  * these points.
  *
- * A block works on CELLS cells of one launch, N^(DIM-1) threads a cell: thread = one line of N values in registers,
+ * A block works on CELLS cells of one launch, N^(DIM-1) threads per cell: thread = one line of N values in registers,
  * of any direction; shared memory is the transpose between directions. 3D: z (load, B), y (B), x (B, D'aD), y
  * (D'aD), z (D'aD, B'), x (B'), y (B', add): lines in x have one thread for (y, z), and so on, x fastest, so that
  * loads and sums are coalesced.
  * Shared memory: point values U and their images W, with VARIABLE the coefficient too, each N^DIM a cell in rows of
  * N | 1.
- * Work a point: nine even-odd products of a line, about 9 (N + 2) flops. Bytes a point: coefficient once, x once; a
+ * Work per point: nine even-odd products of a line, about 9 (N + 2) flops. Bytes per point: coefficient once, x once; a
  * result is added.
  * COLOURED: the cells of a launch share no nodes and add in turn, so that results have one order. Otherwise all
  * cells are one launch, and nodes between cells are added to by atomics.

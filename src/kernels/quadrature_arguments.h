@@ -1,4 +1,4 @@
-/* What the kernels of the quadrature form get by value; the host includes this text too. */
+/* Arguments by value of the kernels of the quadrature form; the host includes this text too. */
 #ifndef TESK_QUADRATURE_ARGUMENTS_H
 #define TESK_QUADRATURE_ARGUMENTS_H
 
@@ -9,7 +9,7 @@ typedef struct TeskDiffusion {
   int layers;                      /* of cells a block marches through (quadrature_tiles.cu) */
   int pitch;
   long long plane;
-  long long block_faces; /* numbers a block may leave on its upper faces (there) */
+  long long block_faces; /* numbers that a block may leave on its upper faces (there) */
   double constant;       /* a, where it is one number */
   double sign;           /* 1, or -1 for a residual */
   const void *h[3];      /* real: widths of the cells of each direction */

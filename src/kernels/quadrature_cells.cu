@@ -3,7 +3,7 @@
  *
  * A block owns TILE_X x TILE_Y columns of cells, one a thread, x fastest, and marches up. What cells share: upwards
  * a thread's own next layer; in x, then in y it passes its upper edge on to its neighbour through shared memory,
- * two barriers a layer. Upper faces of a block go to `faces` (tile_faces.h). Nodes and coefficient of the next
+ * two barriers per layer. Upper faces of a block go to `faces` (tile_faces.h). Nodes and coefficient of the next
  * layer come in through shared memory without registers: nodes in three buffers of K planes in turn (a layer's
  * lowest plane is the highest of the one below), coefficients in two, a cell's with an odd pitch.
  *

@@ -2,8 +2,8 @@
  *   sum over d of g2 (direction d) b2 (others) a w |J| / h_d^2 + b2 b2 b2 c w |J|,
  * contracted direction by direction as in quadrature.cu: two arrays, U with b2 everywhere so far, W with the sum of
  * the rest. For set-up:
- * the cells of a launch share no nodes. Work a point: 10 N multiply-adds.
- * Also the start of every application, and nothing else that is not worth a file.
+ * the cells of a launch share no nodes. Work per point: 10 N multiply-adds.
+ * This file also has the kernel that begins every application.
  *
  * Macros: real, DIM, DEGREE, CELLS, THREADS, VARIABLE, REACTION. Tables: tesk_b2, tesk_g2 [point][node], tesk_w. */
 #include "kernel.h"
@@ -17,7 +17,7 @@
 #define LINES ROWS
 #define SIZE (ROWS * PX)
 
-/* y <- b, or 0 without b; `fixed` at Dirichlet nodes. r may be b. A warp a row of nodes. */
+/* y <- b, or 0 without b; `fixed` at Dirichlet nodes. r may be b. One warp per row of nodes. */
 TESK_KERNEL(tesk_quadrature_start, 256, 1, (real *)y, (const real *)b, (double)fixed, (TeskDiffusion)a) {
   const int nx = a.pitch, ny = (int)(a.plane / a.pitch), nz = DIM == 3 ? a.cells[2] * K + 1 : 1;
   for (int row = (int)blockIdx.x * 8 + (int)threadIdx.x / 32; row < ny * nz; row += (int)gridDim.x * 8) {

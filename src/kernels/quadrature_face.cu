@@ -1,7 +1,7 @@
 /* y <- y + sign M_alpha x on a natural face, or the diagonal of M_alpha without x: the Robin term of the quadrature
  * form,
- *   (B (x) B)' diag(alpha w |F|) (B (x) B), one thread a node of a cell's side.
- * The sides of a launch share no nodes. Work a node: 4 N multiply-adds; a face has little of it.
+ *   (B (x) B)' diag(alpha w |F|) (B (x) B), one thread per node of a cell's side.
+ * The sides of a launch share no nodes. Work per node: 4 N multiply-adds; a face has little of it.
  * Macros: real, DIM, DEGREE, CELLS, THREADS. Tables: tesk_b [point][node], tesk_b2 its squares. */
 #include "kernel.h"
 #include "tables.h"

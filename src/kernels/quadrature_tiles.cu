@@ -17,7 +17,7 @@
  * The next layer's coefficient and nodes are on their way during the last two stages.
  *
  * Shared memory: U, W and the coefficient A, N^DIM TILE_X TILE_Y each, rows odd. Numbers read or written there a
- * point: 17; work: nine even-odd products, about 9 (N + 2) flops. Floor a point: the coefficient; an unknown: x
+ * point: 17; work: nine even-odd products, about 9 (N + 2) flops. Floor per point: the coefficient; an unknown: x
  * once, y once. 2D: a tile without the z-stages.
  *
  * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, THREADS, MIN_BLOCKS, REACTION, RESIDUAL. Tables: quadrature_lines.h. */

@@ -353,8 +353,8 @@ TESK_KERNEL(tesk_rt_convection, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)
   leave_rate(most, memory + CELLS * CELL, rates);
 }
 
-/* y at the lower nodes of each cell <- y + what the cell below put aside. A thread a number: 24 bytes. Grid: blocks of
- * numbers, components. */
+/* y at the lower nodes of each cell <- y + what the cell below put aside. One thread per number: 24 bytes. Grid: blocks
+ * of numbers, components. */
 TESK_KERNEL(tesk_rt_convection_join, THREADS, 1, (const real *TESK_RESTRICT)aside, (real *)y,
             (TeskConvection)s) {
   const int i = (int)blockIdx.y;

@@ -1,4 +1,4 @@
-/* What rt_convection.cu gets by value; the host includes this text too. */
+/* Arguments by value of rt_convection.cu; the host includes this text too. */
 #ifndef TESK_RT_CONVECTION_ARGUMENTS_H
 #define TESK_RT_CONVECTION_ARGUMENTS_H
 

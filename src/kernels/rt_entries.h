@@ -1,4 +1,4 @@
-/* Entries of the parts of a Raviart-Thomas vector: a thread an entry, x fastest. Before: real, THREADS. */
+/* Entries of the parts of a Raviart-Thomas vector: one thread per entry, x fastest. Before: real, THREADS. */
 #ifndef TESK_RT_ENTRIES_H
 #define TESK_RT_ENTRIES_H
 

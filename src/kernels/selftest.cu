@@ -1,4 +1,4 @@
-/* A small kernel with faults to order: the emulator's own test must find each of them.
+/* A small kernel with selectable faults: the emulator's own test must find each of them.
  * y <- each chunk of x reversed twice with a shift between; FAULT 0 none, 1 first barrier missing, 2 second barrier
  * missing,
  * 3 wrong index, 4 last output unwritten, 5 divergent barrier. Macros: real, CHUNK, FAULT. */

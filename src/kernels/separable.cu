@@ -7,7 +7,7 @@
  * nodes is computed twice), and marches up through `layers` cell layers:
  *   z: a thread owns NODES node columns: f1 = Mz x, f2 = (Kz + c Mz) x of one layer in registers, into shared memory
  *   x: g1 = Mx f1, g2 = Mx f2 + Kx f1                y: out = My g2 + Ky g1
- * by even-odd products of cells. Two barriers a layer: the x-stage reads one buffer and writes the other. IN_PLACE:
+ * by even-odd products of cells. Two barriers per layer: the x-stage reads one buffer and writes the other. IN_PLACE:
  * a thread takes a whole row of the x-stage and writes behind what it has read: 0.6 of the shared memory, so more
  * blocks at a time, for a third barrier.
  *

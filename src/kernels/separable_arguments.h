@@ -15,7 +15,7 @@ typedef struct TeskLaplace {
       layers_total; /* cell layers a block; of all: one more than cells where the upper face is natural */
   int pitch;
   long long plane;
-  long long block_faces; /* separable_tiles.cu: numbers a block may leave on its upper faces */
+  long long block_faces; /* separable_tiles.cu: numbers that a block may leave on its upper faces */
   double sign;           /* there: 1, or -1 for a residual */
   double scale, xr, zk, zc, robin[6];
   const void *mass[3], *stiffness[3]; /* real [cells], graded only */

@@ -8,7 +8,7 @@
  *   cells  -> G
  *   | y  a column of cells: My g2 + Ky g1
  *   -> y
- * Two barriers a layer; the next layer's nodes are on their way during the last two stages.
+ * Two barriers per layer; the next layer's nodes are on their way during the last two stages.
  *
  * Shared memory: two arrays each of K NY NX (F) and K NY (TILE_X N) numbers (G). Multiply-adds a point: about 7 N /
  * 2 + 8, and no more: what separable.cu repeats in its halo, 1.5 to 2.2 times the work, are here 8 numbers of

@@ -9,12 +9,12 @@
  * first, third and fourth has TESK_BOX_OUTER entries of the outer direction and all of the others, so rows of lines
  * along the own direction: two in 2D, those of the inner direction in 3D. What it needs comes to shared memory first,
  * all at once. A thread has a number. In `inverse` a block has S_ROWS rows of a matrix and all vectors that it is for,
- * a thread a row and every PARTS-th column.
- * Shared memory in 3D for N modes and nodes a direction: forward and across N^3 and some N^2 numbers, the part and its
- * tables, the others some N^2; inverse VECTORS (size + S_ROWS PARTS). Flops: 60 N^4 in 3D, 32 N^3 in 2D, and two for a
- * number of S^+ and vector, size^2 for each parity. Bytes: S^+, size^2 numbers a matrix, which L2 keeps where they are
- * few; the part for each of its blocks, in 3D 4 N^4 numbers forward and as many across, from L2. Macros: real, DIM,
- * VECTORS of a matrix at most, S_ROWS. */
+ * one thread per row and every PARTS-th column.
+ * Shared memory in 3D for N modes and nodes per direction: forward and across N^3 and some N^2 numbers, the part and
+ * its tables, the others some N^2; inverse VECTORS (size + S_ROWS PARTS). Flops: 60 N^4 in 3D, 32 N^3 in 2D, and two
+ * for a number of S^+ and vector, size^2 for each parity. Bytes: S^+, size^2 numbers a matrix, which L2 keeps where
+ * they are few; the part for each of its blocks, in 3D 4 N^4 numbers forward and as many across, from L2. Macros: real,
+ * DIM, VECTORS of a matrix at most, S_ROWS. */
 #include "kernel.h"
 #include "stokes_box_tables.h"
 

@@ -1,6 +1,6 @@
 /* x <- x + K_p^+ r for patches of a Stokes problem, or the whole of a small one, by fast diagonalization and S^+
- * (src/operator/stokes/stokes_local.h): any degree, ends and cells. A block a patch, a thread a number; barriers
- * between the contractions. S^+ is that of viscosity 1, and nu its own for each patch:
+ * (src/operator/stokes/stokes_local.h): any degree, ends and cells. One block per patch, one thread per number;
+ * barriers between the contractions. S^+ is that of viscosity 1, and nu its own for each patch:
  *   F^_i = Z' F_i / Lam_i    q = -Zd' g - sum over i of G F^_i    p = nu S^+ q    u^_i = F^_i + G' p / Lam_i
  *   u = Z u^, p <- Zd p
  * Memory of a block: dim + 2 arrays of the largest part of a patch, in shared memory, or with GLOBAL_WORK in global

@@ -435,7 +435,7 @@ TESK_DEVICE void solve_patches(const Work *w) {
  * one block alone. */
 TESK_KERNEL(tesk_stokes_plane, THREADS, BLOCKS, (TeskPlane)plane, (TeskPlaneLists)lists, (const real *)x,
             (const real *)b, (real *)y, (real *)other) {
-  TESK_SHARED(memory); /* SIZE_PATCH numbers a patch, means, the patches, tables */
+  TESK_SHARED(memory); /* SIZE_PATCH numbers per patch, means, the patches, tables */
   real *const mean = memory + PATCHES * SIZE_PATCH;
   TeskPlanePatch *const patch = (TeskPlanePatch *)(mean + (PATCHES + 3) / 4 * 4);
   const int block = (int)blockIdx.x, one = lists.blocks == 1;

@@ -14,7 +14,7 @@
  * Shared memory: 2 N^2 MODE numbers, about 68 N^2 ACROSS_A ACROSS_B. An entry of a velocity, with T cells along i:
  * stage 1 reads 5 (T + 1 + 1 / N) / T numbers from global memory, mostly from L1, and takes 2 (6 + N / 4)
  * multiply-adds; stage 2 reads 2 of p, and 4 (1 + 1 / N) from shared memory, and takes 2 (N + 1)^2 / N + N + 1
- * multiply-adds. Bytes that must come and go: 2 numbers an entry, in float64 16: 3.7 ps at the 4.3 TB/s of an H200.
+ * multiply-adds. Bytes that must come and go: 2 numbers per entry, in float64 16: 3.7 ps at the 4.3 TB/s of an H200.
  * L1, which reads numbers N apart, takes three to five times that (docs/performance-h200.md). From float32 to
  * float32, in float64 arithmetic, it is 8, and L1 reads half of the bytes. Registers: `bench_registers`.
  * Macros: real (of arithmetic, shared memory and b), in_real and out_real (of x and y), N (modes of a cell, k + 1),

@@ -15,7 +15,7 @@
  * not depend on the order of blocks.
  *
  * Numbers of memory: CELLS CELL; 27 barriers in 3D. A cell takes about 2 (36 Q^4 + 16 Q^3 N) flops inside and
- * 2 (60 Q^2 N + 24 Q^3) at faces. Bytes an entry: x, y, and n^-3 (Q^3 + 6 Q^2) / 4 numbers of nu; from the caches the
+ * 2 (60 Q^2 N + 24 Q^3) at faces. Bytes per entry: x, y, and n^-3 (Q^3 + 6 Q^2) / 4 numbers of nu; from the caches the
  * cells beside it. Registers: `bench_registers`.
  * Macros: real, DIM, N (modes of a cell, k + 1), Q (points), CELLS, THREADS, SYMMETRIC, GLOBAL_WORK, ROLLED (loops of
  * lines are not unrolled). Tables: those of rt_cells.h, slope [Q][Q], slope_back [Q][Q]: its transpose between
@@ -478,8 +478,8 @@ TESK_KERNEL(tesk_stokes_varying, THREADS, 1, (const real *TESK_RESTRICT)x, (cons
   write_cells(&s, b, y, aside, keep, sign, memory, DIM == 3 ? of_b : of_a);
 }
 
-/* y at the lower nodes of each cell += sign times what the cell below put aside. A thread a number: 3 numbers. Grid:
- * blocks of numbers, components. */
+/* y at the lower nodes of each cell += sign times what the cell below put aside. One thread per number: 3 numbers.
+ * Grid: blocks of numbers, components. */
 TESK_KERNEL(tesk_stokes_varying_join, THREADS, 1, (const real *TESK_RESTRICT)aside, (real *)y,
             (TeskStokesVarying)s, (real)sign) {
   const int i = (int)blockIdx.y;

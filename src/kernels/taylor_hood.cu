@@ -1,18 +1,18 @@
-/* What couples velocities of Q_k and pressures of Q_(k-1), by k + 1 points a direction, in float64; formulas:
+/* What couples velocities of Q_k and pressures of Q_(k-1), by k + 1 points per direction, in float64; formulas:
  * operator/taylor_hood/taylor_hood.h. On cells of any mesh, with hanging nodes:
  *   tesk_divergence   b_i += int (div u) phi_i        tesk_gradient   b_i += int p div v_i
  *   tesk_grad_div     b_i += gamma int (div u) (div v_i), gamma a number a cell
  *
  * A block owns CELLS cells. Each step is one of lines of shared arrays (taylor_hood_lines.h), thread id the line id
- * % (lines of an array) of array id / (lines of an array): nodes are read, a node a thread, carried to the points a
+ * % (lines of an array) of array id / (lines of an array): nodes are read, a node a thread, carried to the points per
  * direction after the other, differentiated along the lines of each direction with C = |J| J^-1 between, and carried
  * back. The weights of the points stand in the table that carries pressures. tesk_grad_div is both ways through div
  * u times gamma w / |J| at the points. Additions are atomic; where cells come colour by colour (order) they have no
  * rival. Shared: 2 DIM arrays of SIZE a cell: 7 KiB for k = 4 in 3D, 34 KiB for k = 8. Registers: two lines of Q
  * numbers; on sm_90 at most 52 for k = 2, 80 for k = 4, 72 for k = 6 in 3D.
- * Flops a cell, C diagonal, n = k + 1: 2 n times (DIM + 2) n^DIM each way for values, DIM n^DIM for slopes; in 3D about
- * 20 n^4 or 300 an unknown of a pressure for k = 4; tesk_grad_div 36 n^4 + 3 n^3.
- * Bytes a cell: nodes of both once, written by atomics; 4 a node for the indices; C once a cell, or DIM^2 numbers a
+ * Flops per cell, C diagonal, n = k + 1: 2 n times (DIM + 2) n^DIM each way for values, DIM n^DIM for slopes; in 3D
+ * about 20 n^4 or 300 an unknown of a pressure for k = 4; tesk_grad_div 36 n^4 + 3 n^3.
+ * Bytes per cell: nodes of both once, written by atomics; 4 a node for the indices; C once a cell, or DIM^2 numbers per
  * point. Macros: of taylor_hood_lines.h; Q = N. */
 #include "kernel.h"
 #include "tables.h"

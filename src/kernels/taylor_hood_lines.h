@@ -42,7 +42,7 @@
     }                                                                                                        \
   }
 
-/* `arrays` dense arrays of n nodes a direction, or pitched ones, to pitched arrays over the points. */
+/* `arrays` dense arrays of n nodes per direction, or pitched ones, to pitched arrays over the points. */
 #define TO_POINTS(name, line, n)                                                                             \
   TESK_DEVICE void name(int arrays, const real *from, real *to) {                                            \
     FOR_ITEMS(id, arrays *LINES_OF(n)) {                                                                     \

@@ -1,8 +1,8 @@
 /* Embeddings of Raviart-Thomas spaces and their transposes, a direction a launch for all components and the pressure:
- * y <- keep y + (band of nodes or of modes along the direction) x. A thread an entry of y, x fastest. No shared
- * memory, about 32 registers; at most 2 (n + 1) flops an entry up and 4 (n + 1) down. Bytes of all three directions
+ * y <- keep y + (band of nodes or of modes along the direction) x. One thread per entry of y, x fastest. No shared
+ * memory, about 32 registers; at most 2 (n + 1) flops per entry up and 4 (n + 1) down. Bytes of all three directions
  * together, in numbers a fine entry: (1 / 8 + 2 / 4 + 2 / 2 + 1, and 1 where it is added to).
- * In 2D, for meshes of few cells, both directions in one launch: 2 (n + 1)^2 flops an entry up and 32 n^2 down.
+ * In 2D, for meshes of few cells, both directions in one launch: 2 (n + 1)^2 flops per entry up and 32 n^2 down.
  * Macros: real. */
 #include "kernel.h"
 
@@ -23,7 +23,7 @@ TESK_KERNEL(tesk_transfer_rt, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)
   }
 }
 
-/* Directions x and y, in any order; `team` threads an entry, a row of the band across each. Shared memory: a number a
+/* Directions x and y, in any order; `team` threads per entry, a row of the band across each. Shared memory: a number a
  * thread. */
 TESK_KERNEL(tesk_transfer_rt_both, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y, (TeskRtPass)first,
             (TeskRtPass)second, (int)keep, (int)team) {

@@ -134,7 +134,7 @@ TESK_KERNEL(tesk_prolongate_rt_box, THREADS, 1, (TeskRtBox)box, (const real *TES
   }
 }
 
-/* The same into the order of sweeps (stokes_arguments.h): a thread a column, cells of a class side by side, so that
+/* The same into the order of sweeps (stokes_arguments.h): one thread per column, cells of a class side by side, so that
  * CELLS_X numbers are written side by side. A number's place in its cell begins with its index in its own direction. */
 TESK_KERNEL(tesk_prolongate_rt_classes, THREADS, 1, (TeskRtBox)box, (TeskLanes)s,
             (const real *TESK_RESTRICT)coarse, (real *)fine) {

@@ -3,17 +3,17 @@
  * hanging nodes. What the numbers at the points mean: operator/transport/transport_operator.h.
  *
  * A block owns CELLS cells, a thread takes a node or a point after the other: node or point id % (a cell's), cell id /
- * (a cell's). The cell's nodes go to shared memory, where hanging lines are interpolated, and to Q points a direction
+ * (a cell's). The cell's nodes go to shared memory, where hanging lines are interpolated, and to Q points per direction
  * by one contraction a direction; derivatives are those of the polynomial through the points, read from shared memory;
  * what is tested goes back by the transposed contractions, and is added by atomics, or, where cells come colour by
  * colour (order), by one thread at a time.
  * Shared: Q N + Q^2 + 2 N^2 numbers, and 2 + DIM arrays of Q^DIM a cell: 46 KiB for degree 8 in 3D, float64.
  * Registers: a line of N nodes at hanging lines, else few.
- * Flops a cell: 2 Q a point and contraction, 3 DIM of them, with streamlines DIM (DIM + 3) / 2 more.
- * Bytes a cell: nodes twice, their numbers, and 1 + DIM numbers a point, with streamlines 2 + DIM (DIM + 3) / 2 more; a
- * velocity that is constant over equal cells has them once (stride 0).
+ * Flops per cell: 2 Q a point and contraction, 3 DIM of them, with streamlines DIM (DIM + 3) / 2 more.
+ * Bytes per cell: nodes twice, their numbers, and 1 + DIM numbers per point, with streamlines 2 + DIM (DIM + 3) / 2
+ * more; a velocity that is constant over equal cells has them once (stride 0).
  *
- * Macros: real, DIM, N (nodes a direction), Q (points), CELLS, STREAMLINE, CONSERVATIVE. tables: B[Q][N], D[Q][Q],
+ * Macros: real, DIM, N (nodes per direction), Q (points), CELLS, STREAMLINE, CONSERVATIVE. tables: B[Q][N], D[Q][Q],
  * W[2][N][N]. numbers[cells or 1][ARRAYS][POINTS]. */
 #include "kernel.h"
 #include "hanging_lines.h"

@@ -1,5 +1,5 @@
-/* Transport with constant coefficients over a box, y <- A x or b - A x: products of 1D matrices with 2 K + 1 entries a
- * row (operator/transport/transport_lines.h), A = A_y M_x + M_y A_x, in 3D A_z M_y M_x + M_z (A_y M_x + M_y A_x).
+/* Transport with constant coefficients over a box, y <- A x or b - A x: products of 1D matrices with 2 K + 1 entries
+ * per row (operator/transport/transport_lines.h), A = A_y M_x + M_y A_x, in 3D A_z M_y M_x + M_z (A_y M_x + M_y A_x).
  *
  * A block makes the results of TX x TY nodes, in 3D of `planes` planes of them one after the other; a thread keeps its
  * column: node id % TX, row id / TX. Nodes of a plane with K more on each side go to shared memory, t = M_x x and s =
@@ -7,7 +7,7 @@
  * planes, from which A_z U + M_z V comes.
  * Shared: (TX + 2 K)(TY + 2 K) + 2 TX (TY + 2 K) numbers; 3D: 2 (2 K + 1) TX TY more, 83 KiB for K = 8, float64.
  * Registers: the 4 K + 2 entries of a thread's column.
- * Flops a node: 2D 8 (2 K + 1), 3D 14 (2 K + 1); bytes: 8 or 4 for x, b and y each; halos are 2 K rows a tile more.
+ * Flops per node: 2D 8 (2 K + 1), 3D 14 (2 K + 1); bytes: 8 or 4 for x, b and y each; halos are 2 K rows a tile more.
  *
  * Macros: real, DIM, K, TX, TY, THREADS (a multiple of TX). tables: for each direction M, then A; of x diagonals
  * [2 K + 1][nodes], of y and z rows [nodes][2 K + 1]. */

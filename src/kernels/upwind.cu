@@ -13,9 +13,9 @@
  * blocks, and y is read once.
  *
  * Numbers of shared memory a cell: SIZE + 2 DIM ACROSS + 2 WORK + POINTS, 37 KiB for degree 8 in 3D, float64.
- * Flops a cell: DIM (4 Q + 2) a point, about, and 8 DIM (DIM - 1) SLOTS Q a point of a face. Bytes a cell: modes three
- * times, and DIM numbers a point and 2 DIM a point of a face; a velocity that is constant over equal cells has these
- * once.
+ * Flops per cell: DIM (4 Q + 2) a point, about, and 8 DIM (DIM - 1) SLOTS Q a point of a face. Bytes per cell: modes
+ * three times, and DIM numbers per point and 2 DIM a point of a face; a velocity that is constant over equal cells has
+ * these once.
  * Macros: real, DIM, N (modes of a cell), Q (points), CELLS, THREADS, CONSERVATIVE. Tables: modal [Q][N], slope [Q][Q],
  * root [N]: modes of the unit cell at its upper end. */
 #include "kernel.h"

@@ -31,6 +31,11 @@ TESK_KERNEL(tesk_multiply, THREADS, 1, (long long)n, (double)a, (const real *)x,
   FOR_EACH(i, n) y[i] = (real_out)((real)a * x[i] * d[i]);
 }
 
+/* Of float32 numbers too the reciprocals are those of float64, rounded. */
+TESK_KERNEL(tesk_invert, THREADS, 1, (long long)n, (real_out *)y) {
+  FOR_EACH(i, n) y[i] = (real_out)(1 / (double)y[i]);
+}
+
 /* y <- the sum of a_i x_i; NULL: there are no more. y may be one of x. */
 TESK_KERNEL(tesk_combine, THREADS, 1, (long long)n, (double *)y, (double)a0, (const double *)x0, (double)a1,
             (const double *)x1, (double)a2, (const double *)x2, (double)a3, (const double *)x3, (double)a4,

@@ -1,10 +1,10 @@
-/* Conjugate gradients as in cg.c, an iteration without the host: 5 launches around the cycle and the operator. Sums are
- * over owned entries. On several ranks each sum is one more launch, in which the ranks meet; the kernels after it add
- * the sums of the ranks as they add the parts of one rank's sum. */
+/* Conjugate gradients as in cg.c. An iteration runs without the host: 5 launches around the cycle and the operator.
+ * Sums are over owned entries. On several ranks each sum is one more launch, in which the ranks meet; the kernels after
+ * it add the sums of the ranks as they add the parts of one rank's sum. */
 #include <math.h>
 #include "krylov/krylov_device.h"
 
-/* Iterations over long vectors, which take longer than their launches, are recorded where a solve has many. */
+/* Iterations with long vectors take longer than their launches; they are recorded only if a solve has many of them. */
 enum { LONG = 1 << 20, FEW = 8 };
 enum { ROUND, DOT, DIRECTION, DOTS, UPDATE, FINISH, KERNELS };
 
@@ -14,7 +14,7 @@ TesStatus tesi_cg_device_kernels(TesiKrylovDevice *device) {
   return tesi_krylov_kernels(device, KERNELS, names, device->kernel);
 }
 
-/* The cycle's image of r, to be divided by the factor where it rounds. */
+/* The result of the cycle for r, still to be divided by the factor if r was rounded. */
 static TesStatus precondition(TesSolver *s, const void **z) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "base/base.h"
 
-/* Residuals of Krylov methods come in steps: the least ones of both halves are compared. */
+/* Residuals of Krylov methods fall in steps, so the smallest residuals of both halves are compared. */
 static double least_of(const double *residuals, int first, int end, int *at) {
   double least = INFINITY;
   for (int i = first; i < end; i++)

@@ -1,5 +1,4 @@
-/* Why an iteration did not end at its tolerance, and what helps: only what the residuals, the method and the problem
- * speak for. */
+/* Why an iteration did not reach its tolerance, and what helps, as far as residuals, method and problem show it. */
 #ifndef TESI_EXPLAIN_H
 #define TESI_EXPLAIN_H
 
@@ -11,13 +10,13 @@ typedef struct TesiUnsolved {
   int iterations;
   double tolerance;
   bool single;        /* cycles are in float32 */
-  const char *advice; /* what helps by the problem, which knows more; NULL: nothing */
+  const char *advice; /* advice from the problem; NULL: none */
 } TesiUnsolved;
 
-/* Iterations in all to the tolerance, by how residuals fell in the later half, with some to spare; 0: they do not fall,
- * or too slowly for it. */
+/* Predicted number of iterations to the tolerance, with a margin, from the fall of residuals in the later half; 0: they
+ * do not fall, or fall too slowly. */
 int tesi_iterations_needed(const TesiUnsolved *unsolved);
-/* Fails with the outcome, TES_OK: nothing. */
+/* Fails with the outcome; TES_OK: does nothing. */
 TesStatus tesi_explain_unsolved(TesContext *ctx, const TesiUnsolved *unsolved, TesStatus outcome);
 
 #endif

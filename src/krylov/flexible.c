@@ -9,9 +9,11 @@
 enum { M = TESI_FLEXIBLE_RESTART };
 
 typedef struct State {
-  TesVector *v[M + 1], *z[M];
+  TesVector *own_v[M + 1], *own_z[M], **v, **z; /* own: without columns */
   double H[M + 1][M], c[M], s[M], g[M + 1];
-  double size; /* |b| */
+  TesiColumns *columns; /* of the description */
+  double L[M][M];       /* v_i . v_k, k < i, where there are columns */
+  double size;          /* |b| */
   int iterations;
   TesiFloor floor;
   double allowed; /* TesSolveResult.floor */
@@ -37,6 +39,34 @@ done:
   return status;
 }
 
+/* v[j + 1] <- without its parts in v[0] .. v[j]; its norm. With all products in one pass of the columns modified
+ * Gram-Schmidt is a triangular system: h_i = v_i . w - sum_{k<i} (v_i . v_k) h_k (Swirydowicz et al. 2020, "Low
+ * synchronization Gram-Schmidt and GMRES"). */
+static TesStatus orthogonalise(State *s, int j) {
+  TesContext *ctx = s->v[0]->context;
+  TesStatus status = TES_OK;
+  TesVector *const w = s->v[j + 1];
+  double product[2 * M], h[M], square;
+  if (!s->columns) {
+    for (int i = 0; i <= j; i++) {
+      TES_TRY(tes_vector_dot(s->v[i], w, &s->H[i][j]));
+      TES_TRY(tes_vector_axpy(-s->H[i][j], s->v[i], w));
+    }
+    return tes_vector_norm(w, &s->H[j + 1][j]);
+  }
+  TES_TRY(tesi_columns_products(s->columns, j + 1, s->v, w, s->v[j], product));
+  for (int i = 0; i <= j; i++) {
+    s->L[j][i] = product[2 * i + 1];
+    h[i] = product[2 * i];
+    for (int k = 0; k < i; k++) h[i] -= s->L[i][k] * h[k];
+    s->H[i][j] = h[i];
+  }
+  TES_TRY(tesi_columns_subtract(s->columns, j + 1, h, s->v, w, &square));
+  s->H[j + 1][j] = sqrt(square);
+done:
+  return status;
+}
+
 /* Makes column j orthogonal and rotates it; g[j + 1] is the residual then. */
 static TesStatus add_column(const TesiFlexible *f, State *s, int j) {
   TesContext *ctx = f->context;
@@ -44,11 +74,7 @@ static TesStatus add_column(const TesiFlexible *f, State *s, int j) {
   TES_TRY(take_vectors(f, s, j));
   TES_TRY(f->precondition(f->user, s->v[j], s->z[j]));
   TES_TRY(f->apply(f->user, s->z[j], s->v[j + 1]));
-  for (int i = 0; i <= j; i++) {
-    TES_TRY(tes_vector_dot(s->v[i], s->v[j + 1], &s->H[i][j]));
-    TES_TRY(tes_vector_axpy(-s->H[i][j], s->v[i], s->v[j + 1]));
-  }
-  TES_TRY(tes_vector_norm(s->v[j + 1], &s->H[j + 1][j]));
+  TES_TRY(orthogonalise(s, j));
   if (s->H[j + 1][j] > 0) TES_TRY(tes_vector_copy(s->v[j + 1], 1 / s->H[j + 1][j], s->v[j + 1]));
   TES_TRY(tesi_lap(ctx, f->laps, f->own_lap));
   for (int i = 0; i < j; i++) {
@@ -72,6 +98,10 @@ static TesStatus correct(State *s, int columns, TesVector *x) {
     y[i] = s->g[i];
     for (int k = i + 1; k < columns; k++) y[i] -= s->H[i][k] * y[k];
     y[i] = s->H[i][i] != 0 ? y[i] / s->H[i][i] : 0;
+  }
+  if (s->columns) {
+    for (int i = 0; i < columns; i++) y[i] = -y[i];
+    return tesi_columns_subtract(s->columns, columns, y, s->z, x, NULL);
   }
   for (int i = 0; i < columns && status == TES_OK; i++) status = tes_vector_axpy(y[i], s->z[i], x);
   return status;
@@ -131,7 +161,7 @@ static TesStatus iterate(const TesiFlexible *f, State *s, const TesVector *b, Te
   TesStatus status = TES_OK;
   double norm, relative = 1;
   bool reached = false;
-  TES_TRY(tesi_vector_create_on(b->layout, TES_DOUBLE, &s->v[0]));
+  if (!s->v[0]) TES_TRY(tesi_vector_create_on(b->layout, TES_DOUBLE, &s->v[0]));
   TES_TRY(tes_vector_norm(b, &s->size));
   if (s->size == 0) {
     TES_TRY(tes_vector_fill(x, 0));
@@ -165,6 +195,8 @@ TesStatus tesi_flexible_solve(const TesiFlexible *f, const TesVector *b, TesVect
   const double start = tesi_now();
   TES_NEW(&s);
   tesi_floor_begin(&s->floor);
+  s->columns = f->columns;
+  s->v = f->columns ? f->columns->v : s->own_v, s->z = f->columns ? f->columns->z : s->own_z;
   status = iterate(f, s, b, x);
   *result = (TesSolveResult){.iterations = s->iterations,
                              .fractional_iterations = NAN,
@@ -183,8 +215,8 @@ TesStatus tesi_flexible_solve(const TesiFlexible *f, const TesVector *b, TesVect
                                  status);
 done:
   if (s) tesi_floor_end(&s->floor);
-  for (int i = 0; s && i <= M; i++) tes_vector_destroy(&s->v[i]);
-  for (int i = 0; s && i < M; i++) tes_vector_destroy(&s->z[i]);
+  for (int i = 0; s && i <= M; i++) tes_vector_destroy(&s->own_v[i]);
+  for (int i = 0; s && i < M; i++) tes_vector_destroy(&s->own_z[i]);
   tesi_free(ctx, &s);
   return status;
 }

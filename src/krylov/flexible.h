@@ -2,6 +2,7 @@
 #ifndef TESI_FLEXIBLE_H
 #define TESI_FLEXIBLE_H
 
+#include "device/columns.h"
 #include "device/laps.h"
 #include "device/vector.h"
 #include "space/space.h"
@@ -23,6 +24,7 @@ typedef struct TesiFlexible {
   double *residuals; /* [max_iterations + 1] */
   TesiLaps *laps;    /* NULL: none; `own_lap`: the part that is the method's own work, on the basis */
   int own_lap;
+  TesiColumns *columns;  /* of TESI_FLEXIBLE_RESTART columns; NULL: vector by vector */
   const TesSpace *space; /* whose parts have units of their own; NULL: none */
 } TesiFlexible;
 

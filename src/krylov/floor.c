@@ -3,7 +3,8 @@
 #include <math.h>
 #include "parallel/comm.h"
 
-/* Iterations in which something should have happened, by what factor, and by what part of itself x may move. */
+/* Number of iterations in which the residual should fall, by this factor; and the relative change of x that counts as
+ * none. */
 enum { PATIENCE = 4 };
 static const double FALLS = 0.7, MOVES = 1e-4, FOLLOWS = 0.3;
 
@@ -43,7 +44,7 @@ static double sign_of(int64_t n) {
   return bits >> 63 ? 1 : -1;
 }
 
-/* z <- x with random signs, the same in all copies of an entry. y: work space. */
+/* z <- x with random signs, the same in all copies of an entry. y: workspace. */
 static TesStatus change_signs(const TesVector *x, TesVector *y, TesVector *z) {
   TesContext *ctx = x->context;
   TesStatus status = TES_OK;
@@ -67,7 +68,7 @@ static TesVector group_of(const TesiFloorSystem *s, const TesVector *v, int g) {
   return range;
 }
 
-/* reached and allowed; *below: in all groups. y, z: work space. */
+/* Whether the floor is reached; *below: in all groups. y, z: workspace. */
 static TesStatus measure(TesiFloor *f, const TesiFloorSystem *s, const TesVector *x, TesVector *y,
                          TesVector *z, bool *below) {
   TesContext *ctx = x->context;
@@ -110,7 +111,7 @@ done:
   return status;
 }
 
-/* Whether x is where it was, group by group. z: work space. */
+/* Whether x has not moved, group by group. z: workspace. */
 static TesStatus is_at_rest(const TesiFloor *f, const TesiFloorSystem *s, const TesVector *x, TesVector *z,
                             bool *rests) {
   TesContext *ctx = x->context;
@@ -129,7 +130,7 @@ done:
   return status;
 }
 
-/* The reference of looks to come. */
+/* Stores x as the reference for later looks. */
 static TesStatus remember(TesiFloor *f, const TesVector *x, int iteration) {
   TesContext *ctx = x->context;
   TesStatus status = TES_OK;
@@ -148,7 +149,7 @@ static TesStatus judge(TesiFloor *f, const TesiFloorSystem *s, const TesVector *
   bool rests = false;
   *state = TESI_FLOOR_WATCHED;
   if (last && claimed <= FOLLOWS * f->reached) {
-    *state = TESI_FLOOR_REACHED; /* the recurrence fell on alone */
+    *state = TESI_FLOOR_REACHED; /* only the recurrence went on falling */
     goto done;
   }
   const bool falls = !f->x || f->reached < FALLS * f->before,

@@ -1,6 +1,6 @@
-/* Flexible right-preconditioned GMRES(restart): modified Gram-Schmidt, Givens rotations. What the preconditioner
- * returns is kept in its own precision (images), so x needs no further preconditioning, and a float32 cycle costs
- * float32 memory. */
+/* Flexible right-preconditioned GMRES(restart): modified Gram-Schmidt, Givens rotations. The results of the
+ * preconditioner are kept in its precision (images), so that x needs no further preconditioning, and a float32 cycle
+ * needs float32 memory only. */
 #include <math.h>
 #include <string.h>
 #include "krylov/solver.h"
@@ -87,7 +87,7 @@ done:
   return status;
 }
 
-/* An estimate that falls below this part of the residual has lost it. */
+/* A norm estimate below this part of the residual has lost its digits. */
 #define FOLLOWS 0.3
 
 /* By how much a restart cycle can reduce a residual when its basis is float32. */

@@ -1,11 +1,11 @@
-/* GMRES as in gmres.c, an Arnoldi step without the host. Steps of each column are recorded by themselves, and their
- * vectors stand where they belong. Where the device ends a solve (queued.h) one recorded step serves all: which column
- * it is stands in device memory, and vectors move. */
+/* GMRES as in gmres.c. An Arnoldi step runs without the host. The step of each column is recorded separately, with the
+ * addresses of its vectors. If the device ends a solve (queued.h), one recorded step serves all columns: device memory
+ * holds the number of the column, and vectors are copied. */
 #include <math.h>
 #include <stdlib.h>
 #include "krylov/krylov_device.h"
 
-enum { READ_AT_ONCE = 8 /* coefficients: the compiler reads pairs beyond the last one */ };
+enum { READ_AT_ONCE = 8 /* coefficients; the compiler reads pairs beyond the last one */ };
 enum { BEGIN, WIDEN, DOTS, PROJECT, UPDATE, FINISH, SOLVE, CORRECT, KERNELS };
 
 TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device) {
@@ -15,18 +15,19 @@ TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device) {
   return tesi_krylov_kernels(device, KERNELS, names, device->kernel);
 }
 
-/* A float64 basis round a float32 cycle. */
+/* A float64 basis around a float32 cycle. */
 static bool is_apart(const TesSolver *s) {
   return s->mg_b && !s->desc.narrow_basis;
 }
 
-/* u_j, where steps are recorded for each column; the last one is what the cycle is given where one serves all. */
+/* u_j, if the steps of each column are recorded; if one step serves all columns, the last vector is the input of the
+ * cycle. */
 static TesVector *basis_at(const TesSolver *s, int j) {
   if (j >= 0 && j < s->desc.restart) return s->basis[j];
   return is_apart(s) ? s->basis[s->desc.restart] : s->mg_b ? s->mg_b : s->z;
 }
 
-/* What the cycle is given, and what it gives; without a multigrid both are one vector. */
+/* Input and output of the cycle; without a multigrid both are one vector. */
 static TesVector *in_of(const TesSolver *s, int column) {
   return is_apart(s) ? s->mg_b : basis_at(s, column);
 }
@@ -42,7 +43,7 @@ void tesi_gmres_device_place(const TesSolver *s, int column, TeskArnoldi *arnold
   arnoldi->out = out_of(s, column)->data;
 }
 
-/* Where products are: in the residual, which is free during a restart cycle, where that is not the operator's input. */
+/* The place of products: the residual, which is free during a restart cycle, unless it is the operator's input. */
 static TesVector *product_of(const TesSolver *s) {
   return s->takes_single ? s->r : s->q;
 }
@@ -93,15 +94,17 @@ done:
   return status;
 }
 
-/* Which step a restart cycle takes. Short vectors move faster than a step of each column is launched, before it is
- * recorded, in the first solve. Without a cycle images are the basis, which has to move. */
+/* Which recorded step a restart cycle uses. Copies of short vectors take less time than the launches of a step per
+ * column that is not yet recorded, as in the first solve. Without a cycle the images are the basis, which has to be
+ * copied. */
 static int column_of(const TesSolver *s, int column) {
   enum { LONG = 1 << 20 };
   const bool stay = s->desc.op->length >= LONG || getenv("TESSERA_GMRES_STAY"); /* the variable is for tests */
   return s->desc.multigrid && stay ? column : TESI_ANY_COLUMN;
 }
 
-/* Vectors of the basis have norm 1, so one factor serves all but the first of them, which comes from the residual. */
+/* Vectors of the basis have norm 1, so one factor serves all of them except the first, which comes from the
+ * residual. */
 static TesStatus begin(TesSolver *s, void *data, double relative) {
   (void)data;
   TesContext *ctx = s->context;

@@ -4,8 +4,8 @@
 
 enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */, MOST_SUMS = 2 /* of ranks, at once */ };
 
-/* Numbers of device memory behind the scalars: parts of sums, and the small arrays of GMRES with n columns (0:
- * conjugate gradients). */
+/* Numbers of device memory after the scalars: partial sums, and the small arrays of GMRES with n columns (0: conjugate
+ * gradients). */
 static size_t count_numbers(size_t n) {
   const size_t sums = n ? 2 * n + 1 : 3;
   return sums * TESK_PARTS + n * (n + 1) + n * n + 4 * n + 1 + 3 * n;

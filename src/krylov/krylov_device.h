@@ -1,5 +1,5 @@
-/* The Krylov methods on devices with kernels (src/kernels/krylov.cu): an iteration, its cycle included, is one
- * recorded piece of work; its scalars stay on the device, and one number comes back. */
+/* The Krylov methods on devices with kernels (src/kernels/krylov.cu): an iteration, its cycle included, is one recorded
+ * graph. Its scalars stay on the device, and one number is returned. */
 #ifndef TESI_KRYLOV_DEVICE_H
 #define TESI_KRYLOV_DEVICE_H
 
@@ -14,58 +14,60 @@ typedef struct TesiKrylovDevice {
   TesiKernel kernel[8]; /* of the method */
   TesiKernel start[3];  /* of one of two starts (queued.h) */
   TesiRecorded step;
-  TesiRecorded *steps; /* of GMRES with a cycle, [columns + 1]: of each column, and the first after a rough start */
+  TesiRecorded *steps; /* GMRES with a cycle, [columns + 1]: of each column, and of the first column after a rough
+                        * start */
   int columns;
   const void *x;       /* of the recorded step of conjugate gradients */
   void *memory;        /* device: scalars, parts of sums, and for GMRES all that `arnoldi` points to */
   TeskKrylov *scalars; /* device */
   double *partial, *squares;
-  double *history; /* device, [max_iterations + 1]: of solves that the device ends */
+  double *history; /* device, [max_iterations + 1]: for solves that the device ends */
   TeskArnoldi arnoldi;
   unsigned parts;  /* blocks of vector kernels */
   TesiLinks *sums; /* of several ranks; NULL on one */
 } TesiKrylovDevice;
 
-/* Whose vectors are there; of V-cycles for queued.h alone. */
+/* Makes the device part of a solver whose vectors exist; for V-cycles only queued.h needs it. */
 TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device);
 void tesi_krylov_device_destroy(TesiKrylovDevice **device);
 
-/* device->kernel[] <- the named ones. */
+/* device->kernel[] <- the kernels with these names. */
 TesStatus tesi_krylov_kernels(TesiKrylovDevice *device, int count, const char *const *names,
                               TesiKernel *kernel);
 TesStatus tesi_cg_device_kernels(TesiKrylovDevice *device);
 TesStatus tesi_gmres_device_kernels(TesiKrylovDevice *device);
 TesStatus tesi_cycle_device_kernels(TesiKrylovDevice *device);
-/* Where step `column` has its last vector and the next, and the cycle what it is given and gives. */
+/* The places of the last vector and the next vector of step `column`, and of the input and output of the cycle. */
 void tesi_gmres_device_place(const TesSolver *solver, int column, TeskArnoldi *arnoldi);
-/* Takes back all recordings of steps. */
+/* Releases all recordings of steps. */
 void tesi_krylov_device_forget(TesiKrylovDevice *device);
 
 enum { TESI_ANY_COLUMN = -1 };
 
-/* An iteration, which can be recorded, of a TesiIteration; x: what conjugate gradients and cycles correct. */
+/* An iteration of a TesiIteration, which can be recorded; x: the vector that conjugate gradients and cycles correct. */
 typedef struct TesiIteration {
   TesSolver *solver;
   const TesVector *b; /* of cycles */
   TesVector *x, *r;   /* r: of cycles */
-  int column;         /* of GMRES: which; TESI_ANY_COLUMN: as the device counts, in one recording for all */
-  bool rough;         /* of GMRES: the cycle smooths before its coarse correction too */
+  int column; /* GMRES: which column; TESI_ANY_COLUMN: the column that the device counts, in one recording for
+                       * all columns */
+  bool rough; /* GMRES: the cycle smooths before its coarse correction too */
 } TesiIteration;
 TesStatus tesi_cg_device_step(void *iteration);
-/* A step of vectors that are 0, before the first solve: exchanges between ranks make what they need. All ranks call
+/* A step with zero vectors before the first solve: exchanges between ranks allocate their buffers. All ranks call
  * it. */
 TesStatus tesi_cg_device_prepare(TesSolver *solver);
 TesStatus tesi_gmres_device_step(void *iteration);
 TesStatus tesi_cycle_device_step(void *iteration);
-/* x <- x + what the columns so far give. */
+/* x <- x + the correction by the columns so far. */
 TesStatus tesi_gmres_device_correct(TesSolver *solver, TesVector *x);
 
-/* A vector kernel over n entries in `rows` rows of device->parts blocks, or (rows 0) one block of 256 threads;
- * `extra`: numbers of shared memory beside the numbers that a sum needs. */
+/* A vector kernel over n entries, in `rows` rows of device->parts blocks, or (rows 0) in one block of 256 threads;
+ * `extra`: numbers of shared memory beside those that a sum needs. */
 TesStatus tesi_krylov_launch(TesiKrylovDevice *device, int kernel, unsigned rows, int extra, void **arguments);
-/* On several ranks: sums[count], of which each block left a part, become the sums of each rank. */
+/* On several ranks: sums[count], of which each block has written a part, become the sums of each rank. */
 TesStatus tesi_krylov_meet(TesiKrylovDevice *device, int count, double *sums);
-/* The one number of an iteration. */
+/* The one number that an iteration returns to the host. */
 TesStatus tesi_krylov_relative(TesiKrylovDevice *device, double *relative);
 
 TesStatus tesi_solver_cg_device(TesSolver *solver, const TesVector *b, TesVector *x);

@@ -118,14 +118,15 @@ done:
 
 /* ---- the rest ------------------------------------------------------------------------------------------ */
 
-/* From the correction there is: what did not converge within the columns of GMRES, is no number, or is to be told. */
+/* Continues from the present correction: if GMRES did not converge within its columns, if a number is NaN, or if a
+ * residual must be reported. */
 static TesStatus solve_on(TesSolver *s, const TesiStarts *starts, int done, TesSolveResult *result) {
   const TesStatus status = tes_solver_solve(s, starts->r, starts->old, result);
   result->iterations += done;
   return status;
 }
 
-/* The scalars, and the first residuals, which stand behind them. */
+/* The scalars, and after them the first residuals. */
 typedef struct Outcome {
   TeskKrylov now;
   double history[32];

@@ -5,7 +5,7 @@
 
 #include "operator/diagonal_cg.h"
 
-/* Of one operator; begins as {0}. */
+/* State for one operator; begins as {0}. */
 typedef struct TesiRefined {
   TesOperator *op; /* float32; NULL: there is none, as on the host */
   TesVector *inverse, *r, *d, *p, *q;
@@ -20,10 +20,10 @@ TesStatus tesi_refined_use(TesiRefined *refined, const TesOperator *op, const Te
 
 /* r <- the residual of x, and its norm. */
 typedef TesStatus (*TesiRefinedResidual)(void *user, const TesVector *x, TesVector *r, double *norm);
-/* x <- x + about A^-1 r until |r| <= target, of which r and norm are given for x. A pass in float32 takes away four
- * digits at most; what it says is left is believed, and between passes the residual is made anew. r is lost. Where
- * that does not fall any more, and is what rounding leaves (floor.h), x is as good as it can be. Errors: as
- * tesi_jacobi_cg(). */
+/* x <- x + about A^-1 r until |r| <= target, of which r and norm are given for x. A pass in float32 reduces the
+ * residual by at most four digits. Its own residual is trusted during the pass, and the true residual is recomputed
+ * after it. r is overwritten. If the residual no longer falls and has the size of rounding (floor.h), the call
+ * succeeds. Errors: as tesi_jacobi_cg(). */
 TesStatus tesi_refined_solve(const TesiRefined *refined, TesiRefinedResidual residual, void *user,
                              double norm, double target, int most, TesVector *r, TesVector *x);
 

@@ -20,9 +20,9 @@ done:
   return status;
 }
 
-/* The last V-cycles of the start correct a defect computed in float64: a cycle that computes x itself leaves a
- * residual of the size of its own round-off times |A| |x|, which for float32 is far too much, and for float64 still
- * shows at high degrees (patch solves replace values instead of correcting them). */
+/* The last V-cycles of the start correct a defect computed in float64: a cycle that computes x itself leaves a residual
+ * of its round-off times |A| |x|. In float32 this is far too large, and in float64 it is still visible at high degrees
+ * (patch solves replace values instead of correcting them). */
 static TesStatus full_multigrid(TesSolver *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -40,15 +40,15 @@ done:
   return status;
 }
 
-/* An iteration is over, whose residual is made of x. */
+/* Ends an iteration whose residual was computed from x. */
 static TesStatus record(TesSolver *s, const TesVector *b, TesVector *x, int iteration, double relative,
                         TesiProgress *progress) {
   progress->outcome = tesi_solver_record(s, iteration, relative, &progress->stop);
   return tesi_solver_settle(s, b, x, INFINITY, false, progress);
 }
 
-/* The same around a float32 cycle, for operators that correct x, round the residual and measure it in one pass. The
- * norm used for scaling is the one before: of b, then of the last residual. */
+/* The same around a float32 cycle, for operators that correct x, round the residual and compute its norm in one pass.
+ * The scaling uses the previous norm: of b, then of the last residual. */
 static TesStatus stationary_rounded(TesSolver *s, const TesVector *b, TesVector *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;

@@ -59,13 +59,14 @@ done:
 }
 
 /* Ranks have layers of the last direction, cut where most coarsenings leave a vertex. */
-static TesStatus cut(TesMesh *mesh) {
+static TesStatus cut(TesMesh *mesh, const TesMeshDesc *desc) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   const int ranks = tesi_ranks(ctx), d = mesh->dim - 1, n = mesh->window[d].cells;
   if (ranks == 1 || mesh->kind != TES_MESH_BOX) return TES_OK;
   const int rank = tesi_context_communicator(ctx)->rank;
   int layer = 1;
+  TES_CHECK(!desc->periodic[d], "the box is periodic in %c, the direction that ranks cut", "xyz"[d]);
   TES_CHECK(n >= ranks, "%d cells in direction %c are cut between ranks, of which there are %d", n, "xyz"[d],
             ranks);
   while (n % (2 * layer) == 0 && n / (2 * layer) >= ranks) layer *= 2;
@@ -90,7 +91,7 @@ static TesStatus create_grid(TesContext *ctx, TesMeshKind kind, const TesMeshDes
     m->box[d] = d < dim ? desc->cells[d] << desc->refine : 1;
     m->window[d] = (TesiWindow){0, m->box[d]};
   }
-  if (!window) TES_TRY(cut(m));
+  if (!window) TES_TRY(cut(m, desc));
   for (int d = 0; d < 3; d++) TES_TRY(fill(m, desc, d));
   for (int d = 0; window && d < 3; d++) m->window[d] = window[d];
   *mesh = m;
@@ -130,9 +131,9 @@ static void choose_directions(const TesMesh *mesh, bool halve[3]) {
   const double most = 1.5;
   double width[3], narrow = INFINITY;
   for (int d = 0; d < mesh->dim; d++) {
-    const int n = mesh->box[d];
-    width[d] = (mesh->coordinates[d][n] - mesh->coordinates[d][0]) / n;
-    tesi_reduce(mesh->context, TESI_MAXIMUM, 1, &width[d]);
+    width[d] = mesh->coordinates[d][mesh->box[d]] - mesh->coordinates[d][0];
+    if (mesh->box[d] < mesh->window[d].cells) tesi_reduce(mesh->context, TESI_SUM, 1, &width[d]);
+    width[d] /= mesh->window[d].cells; /* of all ranks */
     halve[d] = can_be_halved(mesh->window[d].cells) && !parts_pairs(mesh, d);
     if (halve[d]) narrow = fmin(narrow, width[d]);
   }

@@ -29,7 +29,7 @@ static Inner make_inner(const TesiTrees *c, int64_t face, int32_t name) {
   return inner;
 }
 
-/* The place of a face as TesTreePart tells it, and back: -1 for edges and corners. */
+/* The place of a face as in TesTreePart, and back: -1 for edges and corners. */
 static int place_of(int dim, int side) {
   int at = 0;
   for (int d = dim - 1; d >= 0; d--) at = 3 * at + (d != side / 2 ? 1 : side & 1 ? 2 : 0);
@@ -67,7 +67,7 @@ done:
   return status;
 }
 
-/* list[..] <- faces inside whose name no face on the boundary has (list NULL: counted). */
+/* list[..] <- inner faces whose name no face on the boundary has (list NULL: they are only counted). */
 static int64_t list_inner(const TesiTrees *c, const int32_t *names, const bool *outside, Inner *list) {
   int64_t count = 0;
   for (int64_t i = 0; i < c->trees * 2 * c->dim; i++) {

@@ -1,4 +1,4 @@
-/* Meshes: kinds, references, and what is asked of all of them. */
+/* Meshes: kinds, references, and queries of all kinds. */
 #include "mesh/mesh.h"
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ void tes_mesh_destroy(TesMesh **mesh) {
   tes_context_destroy(&ctx);
 }
 
-/* By more than a map, which trees take as well. */
+/* Whether the mesh is deformed by more than a map; trees can have a map too. */
 static bool is_shaken(const TesMeshDesc *desc) {
   return desc->perturbation != 0 || desc->shuffle;
 }
@@ -58,7 +58,7 @@ static bool is_periodic(const TesMeshDesc *desc) {
   return desc->periodic[0] || desc->periodic[1] || desc->periodic[2];
 }
 
-/* Why a mesh of this description cannot be of a kind; NULL: it can. */
+/* The reason why a mesh of this description cannot be of a kind; NULL: it can. */
 static const char *refuses(const TesMeshDesc *desc, TesMeshKind kind) {
   const bool box = desc->domain == TES_DOMAIN_BOX;
   if (!box && is_shaken(desc)) return "only a box is perturbed or shuffled";
@@ -78,7 +78,7 @@ static const char *refuses(const TesMeshDesc *desc, TesMeshKind kind) {
   return NULL;
 }
 
-/* Kind cells is not cut between ranks: trees are. */
+/* Kind cells cannot be distributed over ranks; trees can. */
 static TesMeshKind choose(const TesMeshDesc *desc, bool cut) {
   if (desc->kind != TES_MESH_AUTO) return desc->kind;
   const bool adapted = is_periodic(desc) || desc->refine_where;

@@ -12,6 +12,8 @@ typedef struct TesiWindow {
   int first, cells;
 } TesiWindow;
 
+enum { TESI_MESH_VIEWS = 21 /* degrees to 20 */ };
+
 struct TesMesh {
   atomic_int references;
   TesContext *context;
@@ -30,6 +32,7 @@ struct TesMesh {
   int depth;              /* a tree is 2^depth long */
   TesiLeaves leaves;
   uint16_t *mask; /* [cells] TesMask of a forest: what hangs; NULL until tesi_forest_masks() */
+  struct TesiCellView *view[TESI_MESH_VIEWS]; /* by degree: the last one of trees that somebody has (space_cells.c) */
   /* See tesi_mesh_geometry(). */
   struct TesiGeometry *geometry;
   int geometry_degree;

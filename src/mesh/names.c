@@ -1,4 +1,4 @@
-/* Boundaries and materials of a mesh by number and name, and which face has which. */
+/* Boundaries and materials of a mesh: their numbers and names, and their faces. */
 #include <string.h>
 #include "base/nearest.h"
 #include "mesh/mesh.h"
@@ -78,7 +78,7 @@ bool tesi_mesh_is_group(const TesMesh *mesh, int boundary) {
   return false;
 }
 
-/* The first part of a tree, or where it would stand. */
+/* The first part of a tree, or the place where it would be. */
 static int64_t first_part(const TesiTrees *c, int32_t tree) {
   int64_t low = 0, high = c->parts;
   while (low < high) {

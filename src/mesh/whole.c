@@ -21,6 +21,7 @@ static TesStatus gather_box(const TesMesh *mesh, TesContext *alone, TesMesh **wh
   TES_TRY(tesi_mesh_gather_vertices(mesh, &vertices));
   for (int d = 0; d < mesh->dim; d++) {
     desc.cells[d] = mesh->window[d].cells;
+    desc.periodic[d] = mesh->box_periodic[d];
     desc.coordinates[d] = d + 1 == mesh->dim ? vertices : mesh->coordinates[d];
   }
   TES_TRY(tes_mesh_create(alone, &desc, whole));

@@ -8,9 +8,9 @@ enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS };
 
 typedef struct Level {
   TesOperator *op;       /* levels 1 .. top - 1 */
-  TesTransfer *transfer; /* from the level below */
+  TesTransfer *transfer; /* the right-hand side, from the level below */
   TesVector *b, *x;      /* NULL on the finest level */
-  TesVector *r;          /* where the operator does not round a residual as it makes it, else NULL */
+  TesVector *r;          /* set if the operator does not round a residual while it computes it, else NULL */
 } Level;
 
 struct TesiFull {
@@ -19,7 +19,7 @@ struct TesiFull {
   int top, cycles;
   TesiCycleKind kind;
   Level level[MAX_LEVELS];
-  /* The start for these arguments. */
+  /* The start, with its arguments. */
   const void *b, *below;
   void *x;
   double factor;
@@ -47,7 +47,7 @@ done:
   return status;
 }
 
-/* The passes of float64 transfers go through what correct_residual works in: 7 bytes an unknown less on devices. */
+/* The passes of float64 transfers use the workspace of correct_residual, which saves 7 bytes per unknown on devices. */
 static TesStatus share_work(TesiFull *full, const TesOperator *finest) {
   TesStatus status = finest->table->correct_residual ? tesi_operator_reserve(finest) : TES_OK;
   for (int l = 1; l <= full->top && status == TES_OK; l++) {
@@ -129,8 +129,8 @@ static const TesVector *right_hand_side(const Run *r, int l) {
   return l == r->full->top ? r->b : r->below ? r->below[l] : r->full->level[l].b;
 }
 
-/* x <- A^-1 b on the coarsest level, through the cycle's vectors where its solver has no others; 0 where that is the
- * finest one too, and the first cycle solves. */
+/* x <- A^-1 b on the coarsest level, through the cycle's vectors if its solver takes no others. If the coarsest level
+ * is the finest too, x is 0, and the first cycle solves. */
 static TesStatus solve_coarsest(const TesiFull *full, double factor, const TesVector *b, TesVector *x) {
   TesContext *ctx = full->context;
   TesStatus status = TES_OK;

@@ -5,6 +5,7 @@
 #include "device/kernel.h"
 #include "operator/mapped/mapped.h"
 #include "operator/operator.h"
+#include "operator/transport/transport_operator.h"
 #include "space/space.h"
 
 /* Nodes of a level that is solved as it is, rather than with a lower degree below it. On boxes, which end with two
@@ -17,8 +18,15 @@ typedef struct Levels {
   int count; /* finest first while they are made */
   TesSpace **space;
   int64_t whole;  /* of several ranks: unknowns of levels that every rank has */
+  bool hands;     /* there: levels are whole from where cuts would part cells of the next one */
   TesSpace *part; /* this rank's of the largest such level */
 } Levels;
+
+/* Transport with its velocity: levels that are smoothed in the order of the flow are nearly solved by that on one rank,
+ * and its coarsest one is solved by factors, which are for one rank. */
+static bool is_carried(const TesOperator *op) {
+  return tesi_transport_of(op) && !tesi_is_upwind(op);
+}
 
 /* Unknowns of a level below which, with all levels below, it takes one GPU less time than two: its launches take 65 us,
  * the exchanges between two GPUs as long again (an H200: docs/parallel.md). The variable is for tests. */
@@ -27,28 +35,58 @@ static int64_t most_of_whole(const TesMultigridDesc *desc) {
   const TesOperator *op = desc->op;
   TesContext *ctx = op->context;
   const char *wish = getenv("TESSERA_WHOLE_LEVELS");
-  const bool serves = op->local && op->space->scalars == 1 && !op->space->product && !op->space->slip &&
-                      (tesi_is_separable(op) || tesi_mapped_of(op)) && desc->coarse <= TES_COARSE_DIRECT;
+  const bool one = op->space->scalars == 1 && !op->space->product && !op->space->slip &&
+                   (tesi_is_separable(op) || tesi_mapped_of(op)),
+             serves = op->local && (one || !op->space->element->nodal) && desc->coarse <= TES_COARSE_DIRECT;
+  if (op->local && is_carried(op))
+    return wish                                     ? atoll(wish)
+           : desc->coarse_dofs > TESI_WHOLE_CARRIED ? desc->coarse_dofs
+                                                    : TESI_WHOLE_CARRIED;
   if (desc->spread || !serves || !tesi_has_kernels(ctx)) return 0;
   return wish ? atoll(wish) : WHOLE;
 }
 
-/* The last level becomes one that every rank has. */
-static TesStatus make_whole(Levels *s) {
-  TesContext *ctx = s->context;
+TesStatus tesi_multigrid_gather(const TesSpace *part, TesSpace **whole) {
+  TesContext *ctx = part->context;
   TesStatus status = TES_OK;
   TesContext *alone = NULL;
   TesMesh *mesh = NULL;
-  TesSpace **last = &s->space[s->count - 1], *whole = NULL;
+  *whole = NULL;
   TES_TRY(tesi_context_create_alone(ctx, &alone));
-  TES_TRY(tesi_mesh_gather((*last)->mesh, alone, &mesh));
-  TES_TRY(tesi_space_create_on(*last, mesh, (*last)->degree, &whole));
-  s->part = *last;
-  *last = whole;
+  TES_TRY(tesi_mesh_gather(part->mesh, alone, &mesh));
+  TES_TRY(tesi_space_create_on(part, mesh, part->degree, whole));
 done:
   tes_mesh_destroy(&mesh);
   if (status != TES_OK && alone && *tes_context_message(alone))
     status = tesi_fail(ctx, status, __FILE__, __LINE__, __func__, "%s", tes_context_message(alone));
+  tes_context_destroy(&alone);
+  return status;
+}
+
+/* The last level becomes one that every rank has. */
+static TesStatus make_whole(Levels *s) {
+  TesSpace **last = &s->space[s->count - 1], *whole = NULL;
+  const TesStatus status = tesi_multigrid_gather(*last, &whole);
+  if (status != TES_OK) return status;
+  s->part = *last;
+  *last = whole;
+  return status;
+}
+
+/* Whether cells become others on one rank than here, where `coarse` (NULL: none) is what cuts let be. */
+static TesStatus cuts_part_cells(const TesMesh *mesh, const TesMesh *coarse, bool *part) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  TesContext *alone = NULL;
+  TesMesh *whole = NULL, *below = NULL;
+  const int d = mesh->dim - 1;
+  TES_TRY(tesi_context_create_alone(ctx, &alone));
+  TES_TRY(tesi_mesh_gather(mesh, alone, &whole));
+  TES_TRY(tes_mesh_coarsen(whole, &below));
+  *part = below && (!coarse || below->box[d] != coarse->window[d].cells);
+done:
+  tes_mesh_destroy(&below);
+  tes_mesh_destroy(&whole);
   tes_context_destroy(&alone);
   return status;
 }
@@ -90,6 +128,13 @@ static TesStatus coarsen_meshes(Levels *s, int64_t enough, bool keeps_shape, boo
     const TesSpace *last = s->space[s->count - 1];
     if (last->layout->global <= enough) break;
     TES_TRY(tes_mesh_coarsen(last->mesh, &coarse));
+    bool part = false;
+    if (s->hands && !s->part && s->count > 1) TES_TRY(cuts_part_cells(last->mesh, coarse, &part));
+    if (part) {
+      TES_TRY(make_whole(s));
+      tes_mesh_destroy(&coarse);
+      continue;
+    }
     if (!coarse) break;
     *ended = keeps_shape && stretches(last->mesh, coarse);
     if (*ended) break;
@@ -128,6 +173,7 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
   TesContext *ctx = finest->context;
   TesStatus status = TES_OK;
   Levels s = {.context = ctx, .count = 1, .space = space, .whole = most_of_whole(desc)};
+  s.hands = tesi_ranks(ctx) > 1 && !finest->element->nodal && !desc->spread;
   TES_CHECK(coarsening >= TES_COARSEN_AUTO && coarsening <= TES_COARSEN_NONE,
             "coarsening is %d, expected 0..3", (int)coarsening);
   TES_CHECK(coarsening != TES_COARSEN_DEGREE || finest->element->nodal,
@@ -144,6 +190,11 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
   if (!box || couples)
     TES_TRY(coarsen_degrees(&s, desc->coarse_dofs > small ? desc->coarse_dofs : small,
                             few || desc->thin ? 2 : 1));
+  if (desc->op->local && !s.part && is_carried(desc->op)) { /* the coarsest one, once more, on every rank */
+    const TesSpace *last = space[s.count - 1];
+    s.whole = last->layout->global;
+    TES_TRY(add_level(&s, last->mesh, last->degree));
+  }
   for (int l = 0; l < s.count / 2; l++) {
     TesSpace *fine = space[l];
     space[l] = space[s.count - 1 - l], space[s.count - 1 - l] = fine;

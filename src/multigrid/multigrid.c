@@ -449,11 +449,11 @@ done:
   return status;
 }
 
-/* Whether, in each direction, `fine` has an even number of cells, and `coarse` as many or half as many. */
+/* Whether, in each direction, `fine` has an even number of cells of all ranks, and `coarse` as many or half as many. */
 static bool halves(const TesSpace *coarse, const TesSpace *fine) {
   bool all = true;
   for (int d = 0; d < fine->dim; d++) {
-    const int cells = tesi_modal(fine, d)->cells, below = tesi_modal(coarse, d)->cells;
+    const int cells = fine->mesh->window[d].cells, below = coarse->mesh->window[d].cells;
     all = all && cells % 2 == 0 && (cells == below || cells == 2 * below);
   }
   return all;

@@ -73,6 +73,10 @@ TesStatus tesi_multigrid_new_vectors(const TesMultigrid *multigrid, TesVector **
  * context that knows nothing of ranks; *part <- this rank's part of the largest of them, NULL: there is none. */
 TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TESI_MULTIGRID_LEVELS],
                                 int *count, TesSpace **part);
+/* Unknowns of levels of transport with its velocity that are whole on every rank. */
+enum { TESI_WHOLE_CARRIED = 1 << 16 };
+/* The space of all ranks, in a context of one rank. All ranks call it. */
+TesStatus tesi_multigrid_gather(const TesSpace *part, TesSpace **whole);
 /* Between level - 1 and level. */
 TesStatus tesi_multigrid_transfer(const TesMultigrid *multigrid, int level, TesPrecision precision,
                                   TesTransfer **transfer);

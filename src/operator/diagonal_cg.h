@@ -1,4 +1,4 @@
-/* Conjugate gradients with the diagonal, for systems that take a few iterations: masses, also with a little
+/* Conjugate gradients with the diagonal, for systems that need a few iterations: mass matrices, possibly with a little
  * diffusion. */
 #ifndef TESI_DIAGONAL_CG_H
 #define TESI_DIAGONAL_CG_H

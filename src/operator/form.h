@@ -9,7 +9,7 @@
  * boundary that is not free, factors). */
 TesStatus tesi_form_copy(const TesSpace *space, const TesForm *form, TesForm *copy);
 void tesi_form_release(TesContext *ctx, int materials, TesForm *copy);
-/* The term of a kind; of Robin terms the one of boundary number `boundary`; NULL if the form has none. */
+/* The term of a kind; for Robin terms, the term on boundary number `boundary`; NULL if the form has none. */
 const TesTermDesc *tesi_form_term(const TesForm *form, TesTerm term, int boundary);
 /* Whether a coefficient is a constant everywhere, its value (1 without a function). */
 bool tesi_coefficient_constant(const TesCoefficient *a, int materials, double *value);
@@ -23,7 +23,7 @@ TesStatus tesi_diffusion_create(TesOperator *op);
 void tesi_diffusion_release(TesOperator *op);
 /* The table's lift: by the residual of an operator of all nodes. */
 TesStatus tesi_diffusion_lift(const TesOperator *op, const TesVector *u, TesVector *b);
-/* Why a form is no diffusion over a box; NULL: it is. */
+/* The reason why a form is not a diffusion over a box; NULL: it is. */
 const char *tesi_diffusion_refuses(const TesOperatorDesc *desc);
 
 #endif

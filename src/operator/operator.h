@@ -62,6 +62,7 @@ struct TesOperator {
   const TesiOperatorKind *kind;
   const TesiOperatorTable *table;
   const TesiOperatorTable *local; /* on several ranks: the kind's own, of the cells of this rank */
+  struct TesiOperatorWide *wide; /* there, of kinds whose cells read neighbours (operator_ranks.c); else NULL */
   const TesiOperatorTable *whole; /* of a space with slip: the table as if there were none */
   void *slip_x, *slip_scale;      /* there: a vector, device; [nodes with slip] float64, device */
   TesContext *context;
@@ -123,6 +124,12 @@ TesOperator *tesi_operator_retain(const TesOperator *op);
 TesStatus tesi_operator_new_vector(const TesOperator *op, TesPrecision precision, TesVector **vector);
 /* The last step of creations: makes the operator of the cells of this rank one of all ranks. */
 TesStatus tesi_operator_share(TesOperator *op);
+/* Of kinds whose cells read neighbours: the operator of the wide box; NULL: there is none. */
+TesOperator *tesi_operator_widened(const TesOperator *op);
+/* There: y <- what `call` makes of wide x and y, vectors of the operator's precision. All ranks call it. */
+typedef TesStatus TesiInWide(const TesOperator *widened, const void *user, const void *x, void *y);
+TesStatus tesi_operator_in_wide(const TesOperator *op, TesiInWide *call, const void *user, const void *x,
+                                void *y);
 /* After that: makes the operator of a space with slip P A P + (I - P) S (operator_slip.c). */
 TesStatus tesi_operator_slip(TesOperator *op);
 

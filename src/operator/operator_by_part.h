@@ -1,4 +1,4 @@
-/* Operators that consist of one a part. */
+/* Operators that consist of one operator per part. */
 #ifndef TESI_OPERATOR_BY_PART_H
 #define TESI_OPERATOR_BY_PART_H
 
@@ -6,7 +6,7 @@
 
 typedef struct TesiOperatorByPart {
   int count;
-  TesOperator *part[TESI_SCALARS]; /* alike parts are one object */
+  TesOperator *part[TESI_SCALARS]; /* equal parts share an object */
 } TesiOperatorByPart;
 
 /* NULL: an operator of another kind. */

@@ -6,7 +6,7 @@
 #include "operator/operator.h"
 
 /* Sets table, plan and description of an operator over such a space, whose kind is separable or quadrature and whose
- * data are there. */
+ * data exist. */
 TesStatus tesi_operator_periodic_init(TesOperator *op);
 
 #endif

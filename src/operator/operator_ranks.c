@@ -1,9 +1,12 @@
 /* Operators on several ranks: each applies its kind to its own cells, which leaves parts of sums in the nodes at its
  * cuts; one exchange makes them whole in all copies. So kinds, and what calls their tables, know nothing of ranks.
  * Copies of a vector agree before and after. Entries where values are given are shared with nobody: they are what the
- * kind makes of them. */
+ * kind makes of them.
+ *
+ * Cells of discontinuous functions read those of their neighbours. Such kinds are applied to a wide box that has a
+ * layer of cells more at each cut, where all rows of this rank are whole. */
 #include "device/copies.h"
-#include "operator/operator.h"
+#include "operator/operator_wide.h"
 
 static TesStatus sum(const TesOperator *op, void *y) {
   return tesi_sum_copies(op->context, op->space->layout->sum, op->precision, y);
@@ -75,20 +78,142 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .cost = cost,
                                         .destroy = destroy};
 
+/* ---- kinds that read neighbours ------------------------------------------------------------------------ */
+
+typedef struct TesiOperatorWide {
+  TesiWide *wide;
+  void *x, *y; /* of the wide operator */
+} Wide;
+
+static TesStatus apply_wide(const TesOperator *op, const void *x, void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Wide *w = op->wide;
+  const TesOperator *inner = tesi_wide_operator(w->wide);
+  TES_TRY(tesi_wide_fill(w->wide, op->precision, x, w->x));
+  TES_TRY(tesi_wide_report(w->wide, inner->table->apply(inner, w->x, w->y)));
+  TES_TRY(tesi_wide_take(w->wide, op->precision, w->y, y));
+done:
+  return status;
+}
+
+static TesStatus residual_wide(const TesOperator *op, const void *b, const void *x, void *r) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Wide *w = op->wide;
+  const TesOperator *inner = tesi_wide_operator(w->wide);
+  TES_TRY(tesi_wide_fill(w->wide, op->precision, x, w->x));
+  TES_TRY(tesi_wide_fill(w->wide, op->precision, b, w->y));
+  TES_TRY(tesi_wide_report(w->wide, inner->table->residual(inner, w->y, w->x, w->y)));
+  TES_TRY(tesi_wide_take(w->wide, op->precision, w->y, r));
+done:
+  return status;
+}
+
+static TesStatus diagonal_wide(const TesOperator *op, void *d) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Wide *w = op->wide;
+  const TesOperator *inner = tesi_wide_operator(w->wide);
+  TES_TRY(tesi_wide_report(w->wide, inner->table->diagonal(inner, w->y)));
+  TES_TRY(tesi_wide_take(w->wide, op->precision, w->y, d));
+done:
+  return status;
+}
+
+static TesStatus lift_wide(const TesOperator *op, const TesVector *u, TesVector *b) {
+  return residual_wide(op, b->data, u->data, b->data);
+}
+
+static TesStatus apply_ref_wide(const TesOperator *op, const double *x, double *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Wide *w = op->wide;
+  const TesOperator *inner = tesi_wide_operator(w->wide);
+  double *wide_x = NULL, *wide_y = NULL;
+  TES_ALLOC(&wide_x, inner->length);
+  TES_ALLOC(&wide_y, inner->length);
+  tesi_wide_fill_host(w->wide, TES_DOUBLE, x, wide_x);
+  TES_TRY(tesi_wide_report(w->wide, inner->table->apply_ref(inner, wide_x, wide_y)));
+  tesi_wide_take_host(w->wide, TES_DOUBLE, wide_y, y);
+done:
+  tesi_free(ctx, &wide_x);
+  tesi_free(ctx, &wide_y);
+  return status;
+}
+
+static void destroy_wide(TesOperator *op) {
+  TesContext *ctx = op->context;
+  if (op->wide) {
+    tesi_wide_destroy(&op->wide->wide);
+    tesi_context_device(ctx)->release(ctx, &op->wide->x);
+    tesi_context_device(ctx)->release(ctx, &op->wide->y);
+    tesi_free(ctx, &op->wide);
+  }
+  op->local->destroy(op);
+}
+
+static const TesiOperatorTable of_wide = {.apply = apply_wide,
+                                          .residual = residual_wide,
+                                          .diagonal = diagonal_wide,
+                                          .lift = lift_wide,
+                                          .apply_ref = apply_ref_wide,
+                                          .cost = cost,
+                                          .destroy = destroy_wide};
+
+TesOperator *tesi_operator_widened(const TesOperator *op) {
+  return op->wide ? (TesOperator *)tesi_wide_operator(op->wide->wide) : NULL;
+}
+
+TesStatus tesi_operator_in_wide(const TesOperator *op, TesiInWide *call, const void *user, const void *x,
+                                void *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const Wide *w = op->wide;
+  TES_TRY(tesi_wide_fill(w->wide, op->precision, x, w->x));
+  TES_TRY(tesi_wide_fill(w->wide, op->precision, y, w->y));
+  TES_TRY(tesi_wide_report(w->wide, call(tesi_wide_operator(w->wide), user, w->x, w->y)));
+  TES_TRY(tesi_wide_take(w->wide, op->precision, w->y, y));
+done:
+  return status;
+}
+
+/* Whether cells read their neighbours. */
+static bool is_read_across(const TesOperator *op) {
+  return op->kind == &tesi_operator_stokes || op->kind == &tesi_operator_stokes_varying ||
+         op->kind == &tesi_operator_dg || (op->kind == &tesi_operator_transport && op->space->element->weak);
+}
+
+static TesStatus widen(TesOperator *op) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  op->local = op->table;
+  op->table = &of_wide;
+  TES_NEW(&op->wide);
+  TES_TRY(tesi_wide_create(op, (TesiReach){.layers = 1}, &op->wide->wide));
+  const size_t bytes = (size_t)tesi_wide_operator(op->wide->wide)->length * tesi_precision_size(op->precision);
+  TES_TRY(device->allocate(ctx, bytes, &op->wide->x));
+  TES_TRY(device->allocate(ctx, bytes, &op->wide->y));
+done:
+  return status;
+}
+
 TesStatus tesi_operator_share(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   if (tesi_ranks(ctx) == 1 || op->kind == &tesi_operator_by_part) return TES_OK; /* parts have their own */
+  if (is_read_across(op)) return widen(op);
   const TesMeshKind mesh = op->space->mesh->kind;
   const bool known = mesh == TES_MESH_FOREST
                          ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||
                                op->kind == &tesi_operator_transport
                          : mesh == TES_MESH_BOX && tesi_is_separable(op);
-  TES_CHECK(
-      known,
-      "several ranks have operators of kinds mapped, elasticity and transport (on forests), separable and "
-      "parts; this one is of kind %s",
-      op->kind->name);
+  TES_CHECK(known,
+            "several ranks have operators of kinds mapped, elasticity and transport (on forests), separable, "
+            "stokes, "
+            "stokes_varying, dg and parts; this one is of kind %s",
+            op->kind->name);
   op->local = op->table;
   op->table = &table;
   if (tesi_reduce_any(ctx, !op->singular)) op->singular = 0;

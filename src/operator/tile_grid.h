@@ -8,7 +8,7 @@
 typedef struct TesiTileGrid {
   TesiGrid grid;
   int layers;           /* of cells a block marches through */
-  int64_t block_faces;  /* numbers a block may leave */
+  int64_t block_faces;  /* numbers that a block may leave */
   int64_t values;       /* of all blocks */
   unsigned face_blocks; /* of tesk_tile_faces, 256 threads each */
 } TesiTileGrid;

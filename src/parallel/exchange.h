@@ -1,14 +1,14 @@
-/* Entries of vectors that several ranks have, and how their copies come to agree: of each shared entry every copy
- * becomes the sum of all copies, added in the order of the ranks, which gives the same bits in each. An operator
- * applied to the cells of this rank leaves such parts of a sum in the nodes at its cuts. An exchange is one batch of
- * messages, in which all ranks take part. */
+/* Entries of vectors that several ranks share, and the sums over their copies. Each copy of a shared entry becomes the
+ * sum of all copies, added in the order of the ranks, so that all copies have the same bits. An operator applied to the
+ * cells of this rank leaves partial sums at the nodes of its cuts. An exchange is one batch of messages, in which all
+ * ranks take part. */
 #ifndef TESI_EXCHANGE_H
 #define TESI_EXCHANGE_H
 
 #include "parallel/comm.h"
 
-/* For each rank that shares entries, this one among them, ascending: entry[first[i]] .. entry[first[i + 1] - 1], in an
- * order that both ranks have; this rank's own list holds all that are shared. */
+/* For each rank that shares entries, ascending and including this rank: entry[first[i]] .. entry[first[i + 1] - 1], in
+ * the same order on both ranks. This rank's own list has all shared entries. */
 typedef struct TesiSharers {
   int ranks;
   int *rank;
@@ -18,29 +18,29 @@ typedef struct TesiSharers {
 
 typedef struct TesiExchange TesiExchange;
 
-/* What stands for an exchange where vectors are in the memory of a device (device/copies.h), which it owns. */
+/* Replaces an exchange for vectors in the memory of a device (device/copies.h); owned by the exchange. */
 typedef struct TesiExchangeDevice {
   void *state; /* NULL: none yet */
   void (*destroy)(TesContext *ctx, void *state);
 } TesiExchangeDevice;
 
-/* Of the shared entries that `left_out` (NULL: none) does not hold, an entry of all of the vector; ranks agree in that.
- * *exchange is NULL where no rank shares anything with this one. */
+/* Of the shared entries that are not in `left_out` (NULL: none). *exchange is NULL if no rank shares an entry with this
+ * rank. */
 TesStatus tesi_exchange_create(TesContext *ctx, const TesiSharers *sharers, const bool *left_out,
                                TesiExchange **exchange);
-/* Of vectors that consist of the vectors of parts, one after the other, entries first[part] on: one message carries
- * all of them. A part's exchange may be NULL. */
+/* For vectors that consist of the vectors of parts, entries first[part] on: one message carries all parts. A part's
+ * exchange may be NULL. */
 TesStatus tesi_exchange_put_together(TesContext *ctx, int parts, const TesiExchange *const *part,
                                      const int64_t *first, TesiExchange **exchange);
 void tesi_exchange_destroy(TesiExchange **exchange);
-/* The entries that others have too. */
+/* The entries that other ranks have too. */
 int64_t tesi_exchange_entries(const TesiExchange *exchange, const int32_t **entry);
 
 /* Its lists; list *own is this rank's. */
 const TesiSharers *tesi_exchange_sharers(const TesiExchange *exchange, int *own);
 TesiExchangeDevice *tesi_exchange_device(TesiExchange *exchange);
-/* x: host memory; where x is a vector's, which may be on a device: tesi_sum_copies() (device/copies.h). Between the two
- * calls shared entries are neither read nor written; NULL: nothing. */
+/* x: host memory; for a vector, which may be on a device, call tesi_sum_copies() (device/copies.h). Between the two
+ * calls shared entries must not be read or written; NULL: nothing. */
 void tesi_exchange_begin(TesiExchange *exchange, TesPrecision precision, void *x);
 void tesi_exchange_end(TesiExchange *exchange, TesiReduction reduction, TesPrecision precision, void *x);
 static inline void tesi_exchange_sum(TesiExchange *exchange, TesPrecision precision, void *x) {
@@ -48,8 +48,8 @@ static inline void tesi_exchange_sum(TesiExchange *exchange, TesPrecision precis
   tesi_exchange_end(exchange, TESI_SUM, precision, x);
 }
 
-/* Values x of entries that some ranks know (known: 1 there, else 0; overwritten) and others only have: every copy
- * becomes the mean of what is known. */
+/* Values x of entries that only some ranks know (known: 1, else 0; overwritten): every copy becomes the mean of the
+ * known values. */
 void tesi_exchange_mean(TesiExchange *exchange, double *known, double *x);
 
 /* Sends `count` records of `size` bytes from each rank to the ranks that it shares entries with. *received <- all

@@ -4,8 +4,8 @@
 
 #include "parallel/comm.h"
 
-/* *rank <- this rank's place among the ranks of its host, *ranks <- how many they are. NULL, and communicators that are
- * not of MPI: 0 of 1. All ranks call it. */
+/* *rank <- this rank's number among the ranks of its host, *ranks <- their count. Without a communicator of MPI: 0 and
+ * 1. All ranks call it. */
 void tesi_communicator_host(const TesCommunicator *communicator, int *rank, int *ranks);
 
 #endif

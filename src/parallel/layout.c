@@ -1,4 +1,5 @@
 #include "parallel/layout.h"
+#include <string.h>
 
 static TesStatus create(TesContext *ctx, int64_t length, TesiLayout **layout) {
   TesStatus status = TES_OK;
@@ -82,6 +83,16 @@ TesStatus tesi_layout_numbers(const TesiLayout *layout, double **number) {
   tesi_exchange_sum(layout->shared, TES_DOUBLE, *number);
 done:
   return status;
+}
+
+void tesi_layout_clear_others(const TesiLayout *layout, double *x) {
+  int64_t at = 0;
+  for (int b = 0; b < layout->blocks; b++) {
+    const TesiOwned *own = &layout->block[b];
+    memset(x + at, 0, (size_t)(own->start - at) * sizeof *x);
+    at = own->start + own->owned;
+  }
+  memset(x + at, 0, (size_t)(layout->length - at) * sizeof *x);
 }
 
 bool tesi_layout_owns(const TesiLayout *layout, int64_t entry) {

@@ -44,6 +44,9 @@ void tesi_layout_destroy(TesiLayout **layout);
  * free; exact, as integers below 2^53. Every rank calls it. */
 TesStatus tesi_layout_numbers(const TesiLayout *layout, double **number);
 
+/* x[length], host memory: entries of other ranks <- 0, so that the owner's copies alone count in a sum. */
+void tesi_layout_clear_others(const TesiLayout *layout, double *x);
+
 bool tesi_layout_owns(const TesiLayout *layout, int64_t entry);
 /* Sum over owned entries of all ranks of x_i y_i, y NULL: of x_i; host memory, on one thread: of levels that are
  * small. */

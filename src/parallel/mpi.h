@@ -1,18 +1,17 @@
-/* MPI as p4est and hypre take it, even on one rank. Only in builds with p4est
- * (TESI_P4EST). */
+/* MPI for p4est and hypre, which need it even on one rank. Only in builds with p4est (TESI_P4EST). */
 #ifndef TESI_MPI_H
 #define TESI_MPI_H
 
 #include <mpi.h>
 #include "parallel/comm.h"
 
-/* The first call of any function below begins MPI where nobody did; it ends then at exit. */
+/* The first call of any function below initialises MPI if nobody has; MPI is then finalised at exit. */
 
 /* This process alone. */
 MPI_Comm tesi_mpi_self(void);
 /* The same as a handle of Fortran. */
 int tesi_mpi_self_fortran(void);
-/* That of a communicator, NULL or not of MPI: this process alone. */
+/* The handle of a communicator; NULL or not of MPI: this process alone. */
 MPI_Comm tesi_mpi_of(const TesCommunicator *communicator);
 
 #endif

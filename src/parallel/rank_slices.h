@@ -1,4 +1,4 @@
-/* Arrays of which every rank has a part: the parts follow one another in the order of the ranks. */
+/* Arrays that are distributed over ranks: the parts follow one another in the order of the ranks. */
 #ifndef TESI_RANK_SLICES_H
 #define TESI_RANK_SLICES_H
 

@@ -4,8 +4,8 @@
 
 #include "parallel/layout.h"
 
-/* y <- x, host memory: entries of the two layouts with the same number (tesi_layout_numbers()), of as many blocks. All
- * copies are filled. Every rank calls it. */
+/* y <- x, host memory: copies entries with the same number (tesi_layout_numbers()) between two layouts with equally
+ * many blocks. All copies are filled. Every rank calls it. */
 TesStatus tesi_layout_move(const TesiLayout *from, const double *x, const TesiLayout *to, double *y);
 
 #endif

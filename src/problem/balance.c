@@ -41,7 +41,8 @@ done:
 
 /* ---- weights ------------------------------------------------------------------------------------------- */
 
-/* The parts of each given node in its boundaries: int phi over one of them, divided by that over all. */
+/* The shares of each given node in its boundaries: int phi over the boundary, divided by the sum over all its
+ * boundaries. */
 static TesStatus share_nodes(const TesProblem *p, TesiBalance *b, const TesFunction *one) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -111,7 +112,7 @@ done:
   return status;
 }
 
-/* What the values of u on boundary i let in, and their part of the sources. */
+/* The inflow of the values of u through boundary i, and their part of the sources. */
 static TesStatus weigh_robin(const TesProblem *p, int i, TesiBalance *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -152,7 +153,7 @@ done:
   return status;
 }
 
-/* flow: the operator with the transport, whose weights are `weights`. */
+/* flow: the operator with the transport term and the weights `weights`. */
 static TesStatus weigh(const TesProblem *p, const TesOperator *whole, const TesOperator *flow, double sigma,
                        TesiBalance *b, TesiWeights *weights) {
   TesContext *ctx = p->context;

@@ -18,7 +18,7 @@ typedef struct Ladder {
   Level level[LEVELS];
 } Ladder;
 
-/* Whether some value that is given is not zero. */
+/* Whether some given value is not zero. */
 static bool is_moved(const TesProblem *p) {
   for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
     for (int c = 0; c < TESI_AXES; c++)
@@ -102,8 +102,8 @@ done:
   return status;
 }
 
-/* b <- b + F restricted, without what a singular operator cannot have: quadrature leaves some of it in a net flux.
- * load: F on the finest level, lost. */
+/* b <- b + F restricted. For a singular operator the incompatible part is removed, which quadrature causes in a net
+ * flux. load: F on the finest level, overwritten. */
 static TesStatus descend(const Ladder *ladder, TesVector **load, TesiBelow *below) {
   TesContext *ctx = ladder->context;
   TesStatus status = TES_OK;

@@ -1,10 +1,10 @@
-/* What is chosen by kind of mesh. */
+/* Choices by kind of mesh. */
 #ifndef TESI_CHOICE_H
 #define TESI_CHOICE_H
 
 #include "tessera/problem.h"
 
-/* How cells are stretched; of boxes 1.5 times, of other meshes 3 times at least. */
+/* How cells are stretched: cells of boxes at least 1.5 times, cells of other meshes at least 3 times. */
 typedef enum TesiStretch {
   TESI_EVEN,
   TESI_STRETCHED,        /* in some way: cells of a box, or bars in 3D, which are short in two directions */
@@ -22,22 +22,23 @@ typedef struct TesiSituation {
 } TesiSituation;
 
 typedef struct TesiChoice {
-  TesSmootherKind smoother; /* auto: every level tries which one serves it */
+  TesSmootherKind smoother; /* auto: every level chooses its smoother by trial */
   TesMethod method;         /* never auto */
-  bool full_start;          /* full multigrid makes the start of cg */
+  bool full_start;          /* full multigrid makes the initial guess of cg */
 } TesiChoice;
 
 TesiChoice tesi_choose(const TesiSituation *situation);
 
-/* Fills in method, its words, tolerance, floor and precision of a problem whose finest operator exists; *smoother
- * is the one to use. Warns of what no choice serves. */
+/* Fills in method, its words, tolerance, floor and precision of a problem whose finest operator exists; *smoother <-
+ * the smoother to be used. Warns if no choice is suitable. */
 TesStatus tesi_problem_choose(TesProblem *problem, TesSmootherKind *smoother);
-/* Fits cycle and method to what a cycle of the multigrid, which is there, is measured to reach (tune.c). */
+/* Adjusts cycle and method to the measured convergence of a cycle of the multigrid, which must exist (tune.c). */
 TesStatus tesi_problem_tune(TesProblem *problem);
-/* problem->cycle: what is asked for, where float32 holds lengths of the size of the cells, and coefficients of its
- * operator, or of its form while there is none (choose_precision.c). The space is enough for lengths alone. */
+/* problem->cycle: the requested precision, if float32 can represent the lengths of the cells and the coefficients of
+ * the operator (or of the form, before the operator is made; choose_precision.c). The space is enough to check
+ * lengths. */
 TesStatus tesi_problem_choose_precision(TesProblem *problem);
-/* float64 where rounding of a float32 cycle would be all that the method, which is chosen, sees. */
+/* Chooses float64 if the rounding of a float32 cycle would dominate for the chosen method. */
 TesStatus tesi_problem_doubt_precision(TesProblem *problem);
 
 #endif

@@ -1,11 +1,11 @@
-/* Which function of a description gave no finite number. */
+/* Finds the function of a description that gave a value that is not finite. */
 #ifndef TESI_FAULT_H
 #define TESI_FAULT_H
 
 #include "tessera/problem.h"
 
-/* Returns `status`. For TES_NAN the message gets the name of the datum in front, as "data.f[0]: ", where one of the
- * description's functions was found at fault: functions of C have no place in a file. */
+/* Returns `status`. For TES_NAN, if a function of the description is at fault, the message gets the name of the datum
+ * in front, such as "data.f[0]: ", since functions of C programs have no place in a file. */
 TesStatus tesi_name_fault(TesContext *ctx, const TesProblemDesc *desc, TesStatus status);
 
 #endif

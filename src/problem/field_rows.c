@@ -115,7 +115,7 @@ static bool is_there(const TesiFieldRow *row, const TesiFieldsOf *of) {
   return of->in_time && component;
 }
 
-/* u and its derivatives get their other name; behind the list they stand by the first one, which is not shown. */
+/* Gives u and its derivatives their other name. Their own names are added after the list, and are not shown. */
 static int rename_fields(const TesiFieldNames *names, int count, TesiField *field, const TesiFieldRow **row) {
   int all = count;
   for (int i = 0; i < count && all < TESI_FIELDS; i++) {
@@ -182,7 +182,7 @@ static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
   f->part = flow->scalar ? 0 : pressure ? p->space->dim : row->part;
 }
 
-/* The mean, or that of squares, in the place of the value of a field. */
+/* The mean, or the mean of squares, replaces the value of a field. */
 static void place_mean(const TesiAverage *a, const TesiFieldRow *row, TesiField *f) {
   const int power = row->from == TESI_FROM_SQUARE;
   const bool pressure = row->part == TESI_AXES, nodal = f->space->element->nodal;

@@ -1,4 +1,4 @@
-/* Names of quantities: a row each. Expressions, files, reports, pictures, statistics and the manual read the rows; an
+/* Names of quantities, one row each. Expressions, files, reports, pictures, statistics and the manual read the rows; an
  * equation says where the values of a row are (TesiEquation.place). */
 #ifndef TESI_FIELD_ROWS_H
 #define TESI_FIELD_ROWS_H
@@ -10,7 +10,7 @@ typedef enum TesiFieldFrom {
   TESI_FROM_U,      /* component `part` of the solution */
   TESI_FROM_P,      /* the pressure of a flow */
   TESI_FROM_DATA,   /* of a displacement: 0: lambda, 1: mu, 2: thermal strain */
-  TESI_FROM_TEXT,   /* of a displacement: an expression in the names before */
+  TESI_FROM_TEXT,   /* of a displacement: an expression in earlier names */
   TESI_FROM_MEAN,   /* in time, of component `part`, 3: of the pressure */
   TESI_FROM_SQUARE, /* the same of its square */
   TESI_FROM_RATE    /* derivative in time of component `part` */
@@ -20,37 +20,37 @@ typedef struct TesiFieldRow {
   const char *name;
   TesiFieldFrom from;
   int part, derivative;
-  int dim;          /* 2 or 3: there alone; 0: in both */
-  const char *text; /* how it is computed; NULL: from vectors */
-  bool unlisted;    /* known to expressions, not shown unless it is asked for */
+  int dim;          /* 2 or 3: only in this dimension; 0: in both */
+  const char *text; /* the text by which it is computed; NULL: from vectors */
+  bool unlisted;    /* known to expressions, but listed only on request */
   const char *meaning, *unit;
   const char *flat; /* `text` in plane stress; NULL: the same */
-  unsigned of;      /* whose a text is: TESI_OF_...; 0: of displacements */
+  unsigned of;      /* the problems for which the text holds: TESI_OF_...; 0: displacements */
   bool in_files;    /* VTU files have an array of this name */
 } TesiFieldRow;
 enum { TESI_OF_SCALARS = 1, TESI_OF_FLOWS = 2, TESI_OF_DISPLACEMENTS = 4, TESI_OWN_FIELD_ROWS = 8 };
 
-/* What the names of a problem depend on. */
+/* The properties of a problem on which its names depend. */
 typedef struct TesiFieldsOf {
   int dim, components;
   bool flow, stressed, in_time, average;
   TesPlane plane;
-  const TesiFieldNames *names; /* of a scalar; they live as long as the fields; NULL: none */
+  const TesiFieldNames *names; /* of a scalar; they must live as long as the fields; NULL: none */
 } TesiFieldsOf;
 
 /* The derivatives of a name. */
 void tesi_field_names_set(const char *name, TesiFieldNames *names);
 /* Whether a row has this name. */
 bool tesi_field_name_taken(const char *name);
-/* The names there are, with derivatives and texts; space and vector are missing. row NULL: not wanted. At most
- * TESI_FIELDS; returns how many. */
+/* The names of a problem, with derivatives and texts, without space and vector. row NULL: not needed. Returns how many;
+ * at most TESI_FIELDS. */
 int tesi_fields_named(const TesiFieldsOf *of, TesiField *field, const TesiFieldRow **row);
-/* The row of a number; NULL behind the last. */
+/* The row with this index; NULL after the last. */
 const TesiFieldRow *tesi_field_row(int number);
-/* Before problems are made: a name that the library does not have, with the text by which it is computed. False: the
- * name is there, the row has no text, or there is no room. */
+/* Before problems are made: adds a name that the library does not have, with the text by which it is computed. False:
+ * the name exists, the row has no text, or there is no room. */
 bool tesi_field_row_add(const TesiFieldRow *row);
-/* What the names of a row of support depend on, before there is a problem. */
+/* The properties of a row of support on which names depend, before there is a problem. */
 struct TesiSupport;
 TesiFieldsOf tesi_support_fields(const struct TesiSupport *support, int dim, bool in_time, bool average,
                                  const TesiFieldNames *names);

@@ -1,4 +1,4 @@
-/* Forces on boundaries of what has continuous elements: int sigma n, a component at a time, each node counted once.
+/* Forces on boundaries for continuous elements: int sigma n, component by component, each node counted once.
  *
  * The weak form says r(phi_i) = K u + M u_t - F = int over the supports sigma n phi_i at the nodes of supports, which
  * are the boundaries that give this component; F has the given tractions of all others.
@@ -8,11 +8,12 @@
  *                          already, and belongs to the support wholly.
  *   supports that meet     at m supports r_i is shared: support j gets
  *                          r_i / m + int_j s phi_i - 1/m sum over the m supports l of int_l s phi_i
- *                          with s the stress of the solution there: its own part, and an m-th of what stresses miss.
+ *                          with s the stress of the solution there: its own part, and an m-th of the error of the
+ *                          stresses.
  *
- * The forces of all boundaries sum up to sum of r_i + int t, which is the balance of the equation, to round-off. By
- * the residual forces are of order 2 k for smooth solutions; where supports meet the stress s, of order k, over a cell
- * leaves order k + 1. */
+ * The forces of all boundaries sum up to sum of r_i + int t, which is the balance of the equation, to round-off.
+ * Forces from the residual have order 2 k for smooth solutions. Where supports meet, the stress s of order k,
+ * integrated over a cell, reduces the order to k + 1. */
 #ifndef TESI_FORCES_H
 #define TESI_FORCES_H
 
@@ -20,20 +21,20 @@
 
 enum { TESI_STRESS_TEXT = 200 };
 
-/* What an equation knows of its forces in a direction. */
+/* An equation's data for forces in a direction. */
 typedef struct TesiForces {
-  /* Of one component, whose nodes r is at. */
+  /* For one component, at whose nodes r is. */
   const TesSpace *(*space)(const TesProblem *problem, int direction);
   /* r[length] over all nodes, host. */
   TesStatus (*residual)(const TesProblem *problem, int direction, double *r);
-  /* *sum <- int of the traction that a boundary gives which is no support. */
+  /* *sum <- int of the traction that is given on a boundary without supports. */
   TesStatus (*traction)(const TesProblem *problem, int boundary, int direction, double *sum);
   /* (sigma n)_direction as an expression of the problem's fields. */
   void (*stress)(const TesProblem *problem, int direction, char text[TESI_STRESS_TEXT]);
 } TesiForces;
 
-/* *force <- component `direction` of int sigma n over a boundary; of a group of curves or points what it holds beside
- * the faces of supports. */
+/* *force <- component `direction` of int sigma n over a boundary; for a group of curves or points, the part that faces
+ * of supports do not hold. */
 TesStatus tesi_force_on(const TesProblem *problem, const TesiForces *of, int boundary, int direction,
                         double *force);
 

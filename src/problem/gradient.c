@@ -79,6 +79,7 @@ static TesStatus find_slope(TesiAdjoint *s) {
     TES_TRY(tesi_functional_slope(p->space->scalar[0], fields, field, s->what,
                                   p->equation->vector ? p->component[c] : p->u, p->space->part[c],
                                   b + p->space->part_first[c]));
+  tesi_exchange_sum(p->space->layout->shared, TES_DOUBLE, b);
   TES_TRY(tes_vector_set(s->slope, b));
 done:
   tesi_free(ctx, &b);
@@ -186,7 +187,6 @@ TesStatus tes_problem_gradient(TesProblem *problem, const TesValue *what, int co
   TesiAdjoint s = {.problem = problem, .what = what};
   tesi_work_begin_results(ctx, problem->in_time != NULL, "a gradient");
   TES_TRY(check(problem, what));
-  TES_TRY(tesi_one_rank(ctx, "a gradient"));
   TES_TRY(tesi_vector_create_on(problem->space->layout, TES_DOUBLE, &s.slope));
   TES_TRY(tesi_vector_create_on(problem->space->layout, TES_DOUBLE, &s.z));
   TES_TRY(find_slope(&s));

@@ -1,11 +1,11 @@
-/* What cases take of gradients beside the public calls. */
+/* Parts of gradients that cases need beside the public calls. */
 #ifndef TESI_GRADIENT_H
 #define TESI_GRADIENT_H
 
 #include "problem/problem.h"
 
-/* The derivative of a value's own expression, for the solution as it is, by the constant of the case that the words of
- * the context have slopes of. */
+/* The derivative of a value's own expression at the present solution, by the constant of the case for which the words
+ * of the context have slopes. */
 TesStatus tesi_problem_value_slope(const TesProblem *problem, const TesValue *what, double *slope);
 
 #endif

@@ -1,6 +1,6 @@
-/* A problem in time: what its steps need beside the problem. Its data are functions of time; the problem's own
- * numbers (TesProblem.numbered, exact) are those at one time, so that loads, liftings and errors know none. The
- * operator of a step is sigma M + K: numbered.c is c + sigma. */
+/* A problem in time: the data of its steps. They are functions of time. The problem's own numbers (TesProblem.numbered,
+ * exact) are these functions at one time, so that loads, liftings and errors need not handle time. The operator of a
+ * step is sigma M + K: numbered.c is c + sigma. */
 #ifndef TESI_IN_TIME_H
 #define TESI_IN_TIME_H
 
@@ -9,45 +9,46 @@
 #include "time/march.h"
 #include "time/stepper.h"
 
-/* A state has a number whose name is this and then the name of the equation. */
+/* A number of the state has this name followed by the name of the equation. */
 #define TESI_STATE_OF "of "
 
 typedef struct TesiInTime {
   TesiMarch march;
   char of[TESI_STATE_NAME];
-  double sigma;         /* of the operators that stand */
-  double at;            /* the time that the problem's numbers are of */
+  double sigma;         /* sigma of the present operators */
+  double at;            /* time of the problem's numbers */
   TesiNumbered numbers; /* functions of time */
   TesFunction *exact[TESI_AXES + 1],
-      *initial[TESI_AXES + 1];          /* functions of time; of flows the pressure last */
-  TesFunction *initial_rate[TESI_AXES]; /* of second order: u_t at the start; NULL: 0 */
+      *initial[TESI_AXES + 1];          /* functions of time; flows: the pressure is the last */
+  TesFunction *initial_rate[TESI_AXES]; /* second order: u_t at the start; NULL: 0 */
   TesSpace *full;                       /* no node has given values */
   TesOperator *mass, *whole;            /* over it: M, sigma M + K */
-  TesVector *lumped;                    /* 1 / (sum of a row of mass); NULL: not needed yet */
+  TesVector *lumped;                    /* 1 / (row sum of mass); NULL: not needed so far */
   TesOperator *carrier; /* over it, with the transport term that whole lacks; NULL: whole has it, or there is none */
   TesiStepper *stepper;
   TesVector *rate[TESI_AXES]; /* of second order: views of u_t, by component */
   TesVector *r, *d;           /* residual and correction of a solve */
-  TesVector *load;            /* F, where it is the same at all times; NULL: it is not, or is not known yet */
+  TesVector *load;            /* F if it is the same at all times; NULL: it varies, or is not known yet */
   bool timed;                 /* F depends on time */
   TesiTimedData data;         /* on devices */
-  bool begun;                 /* the solve to come was begun by what the device replays (in_time_device.c) */
+  bool begun;                 /* a replay on the device has begun the next solve (in_time_device.c) */
   TesiRecorded recorded[TESI_STEPPER_STAGES];
-  bool moves, changes; /* b does; a or c do: then the operator is that of the time operated */
+  bool moves, changes; /* whether b depends on time; whether a or c does: then the operator is that of the time
+                        * `operated` */
   double operated;
-  bool made;          /* the solver that stands is that of it->sigma */
-  TesMesh *first;     /* that of the first problem, where the mesh changes */
-  int remeshed;       /* the step after which the mesh was looked at last; -1: never */
-  double unbalanced;  /* NaN: what a state says of a balance where there is none */
+  bool made;          /* the present solver is that of it->sigma */
+  TesMesh *first;     /* mesh of the first problem, if the mesh changes */
+  int remeshed;       /* the step after which the mesh was last checked; -1: never */
+  double unbalanced;  /* NaN: value in states without a balance */
   double squares;     /* sum over steps of |error|^2 in L2 */
-  double compared;    /* seconds of the step being made that go to its error, and are not the solver's */
-  TesSolveResult sum; /* of the step being made */
+  double compared;    /* seconds of the present step that its error took, not the solver */
+  TesSolveResult sum; /* of the present step */
   TesLoadCallback add_load;
   void *add_load_user;
   struct {
     int64_t count;
     const double *value;
-  } notes; /* of the caller, for checkpoints */
+  } notes; /* from the caller, for checkpoints */
 } TesiInTime;
 
 /* Of second order (in_time_second.c): rho of a description; u_t at the start; a <- M^-1 (F - K u), for steppers. */
@@ -58,12 +59,12 @@ TesStatus tesi_in_time_begin_rates(TesProblem *problem);
 TesStatus tesi_in_time_accelerate(void *user, double sigma, double time, const TesVector *u, TesVector *a);
 /* Checks the description; the numbers of the problem become those at the start, for the first step's operator. */
 TesStatus tesi_in_time_create(TesProblem *problem, const TesProblemDesc *desc);
-/* After the operators: the solution at the start. */
+/* To be called after the operators: makes the solution at the start. */
 TesStatus tesi_in_time_begin(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_in_time_destroy(TesProblem *problem);
 /* The problem's numbers become those at a time. */
 TesStatus tesi_in_time_at(TesProblem *problem, double time);
-/* The same, and the mass term becomes c + sigma. */
+/* The same, and the mass coefficient becomes c + sigma. */
 TesStatus tesi_in_time_shift(TesProblem *problem, double time, double sigma);
 /* u <- the initial function over the problem's space, with the boundary values. */
 TesStatus tesi_in_time_interpolate(TesProblem *problem);
@@ -77,9 +78,9 @@ extern const TesiScheme tesi_stepper_scheme, tesi_second_order_scheme;
 
 /* ---- of a solve ---- */
 
-/* Operators of sigma M + K at a time, and all that is made of them. */
+/* Operators of sigma M + K at a time, and all objects that depend on them. */
 TesStatus tesi_in_time_use(TesProblem *problem, double sigma, double time);
-/* x <- x with the boundary values of the time they were taken for. */
+/* x <- x with the boundary values at the time for which they were made. */
 TesStatus tesi_in_time_give(const TesProblem *problem, TesVector *x);
 /* r <- b - (sigma M + K) x at the nodes without given values, 0 at the others. */
 TesStatus tesi_in_time_residual(const TesProblem *problem, const TesVector *b, const TesVector *x,
@@ -89,7 +90,7 @@ TesStatus tesi_in_time_residual(const TesProblem *problem, const TesVector *b, c
 TesStatus tesi_in_time_evolve_on_device(TesProblem *problem, TesiEvolution *evolution);
 /* The rest of such a solve. */
 TesStatus tesi_in_time_finish(TesProblem *problem, TesSolveResult *result);
-/* What was recorded is forgotten. */
+/* Drops all recordings. */
 void tesi_in_time_forget(TesProblem *problem);
 
 #endif

@@ -1,4 +1,4 @@
-/* What equations with discontinuous elements share (poisson_dg.c). */
+/* Common parts of equations with discontinuous elements (poisson_dg.c). */
 #ifndef TESI_MODAL_H
 #define TESI_MODAL_H
 
@@ -11,7 +11,7 @@ TesStatus tesi_modal_complete(TesProblem *problem);
 
 /* ---- transport ---- */
 
-/* Whether the multigrid is of the whole operator; else of its symmetric part. */
+/* Whether the multigrid is that of the whole operator; false: of its symmetric part. */
 struct TesiTransport;
 bool tesi_transport_dg_levels(const TesProblem *problem, const struct TesiTransport *transport);
 /* The bytes of its matrices, where it is of the whole operator, and of a velocity's numbers. */
@@ -19,8 +19,8 @@ double tesi_transport_dg_bytes(const TesProblem *problem);
 /* Bytes of matrices and factors of cells in the order of the flow, where element q may take them: whether it does is
  * known when there is an operator. */
 double tesi_transport_ordered_bytes(const TesProblem *problem);
-/* y <- what an amount through a boundary of transport is made of (transport_dg.c): what u lets in, entry by entry of
- * u, and what is given lets in, whose sum with v = 1 it is. op: with the transport term. */
+/* y <- the inflow through a boundary of transport (transport_dg.c): its linear dependence on u, entry by entry, and its
+ * given part, as the sum with v = 1. op: with the transport term. */
 TesStatus tesi_modal_enter(const TesProblem *problem, const TesOperator *op, int boundary, TesVector *y);
 TesStatus tesi_modal_given_load(const TesProblem *problem, const TesOperator *op, int boundary,
                                 const TesFunction *g, TesVector *y);

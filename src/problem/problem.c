@@ -552,7 +552,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
   memcpy(info.balance.reaction, problem->totals.reaction, sizeof problem->totals.reaction);
   if (it)
     info.time = it->march.time, info.dt = it->march.dt, info.step = it->march.step,
-    info.steps = it->march.steps;
+    info.steps = it->march.steps, info.change = it->march.change;
   if (it && it->march.varies) info.varies = true, info.before = it->march.before;
   TesiField field[TESI_FIELDS];
   const int count = tesi_problem_fields(problem, field);

@@ -311,6 +311,7 @@ TesStatus tesi_problem_create_right_hand_side(TesProblem *p, const TesProblemDes
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->u));
   for (int c = 0; c < p->space->parts && p->equation->vector; c++)
     TES_TRY(tes_vector_part(p->space, p->u, c, &p->component[c]));
+  if (p->in_time && p->equation->balance && !p->before) TES_TRY(p->equation->balance(p));
   if (p->in_time) goto done;
   TES_TRY(p->equation->load(p, p->b));
   if (desc->add_load) {

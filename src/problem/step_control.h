@@ -1,12 +1,12 @@
-/* How long steps in time are: equal ones, by what flows through a cell, or by the local error. */
+/* Lengths of steps in time: equal steps, or by the flow through a cell, or by the local error. */
 #ifndef TESI_STEP_CONTROL_H
 #define TESI_STEP_CONTROL_H
 
 #include "problem/in_time.h"
 
-/* Refuses what does not fit together; the first length, with which the first operators are made. */
+/* Refuses contradictory settings; the first length, with which the first operators are made. */
 TesStatus tesi_steps_create(TesProblem *problem);
-/* Distances of nodes that the velocity crosses a unit of time. */
+/* Node distances that the velocity crosses per unit of time. */
 double tesi_steps_rate(const TesProblem *problem);
 /* Where it crosses so many cells. */
 double tesi_steps_rate_of(const TesProblem *problem, double crossed);

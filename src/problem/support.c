@@ -431,7 +431,7 @@ static uint64_t lacking(const TesiSupport *row, const TesiAsked *asked) {
 /* ---- several ranks ------------------------------------------------------------------------------------- */
 
 bool tesi_support_is_for_one(TesiWordsOf of, int word) {
-  if (of == TESI_OF_SMOOTHER) return word == TES_SMOOTHER_GAUSS_SEIDEL || word == TES_SMOOTHER_ORDERED_CELLS;
+  if (of == TESI_OF_SMOOTHER) return word == TES_SMOOTHER_GAUSS_SEIDEL;
   return of == TESI_OF_COARSE &&
          (word == TES_COARSE_AMG || word == TES_COARSE_SPARSE || word == TES_COARSE_AGGREGATION);
 }
@@ -446,6 +446,9 @@ static int refuse_on_ranks(const TesiSupport *row, const TesiAsked *asked, int m
            row->ranks.because ? row->ranks.because : "");
   else if (count < most && !(row->ranks.meshes >> asked->mesh & 1))
     refuse(&refusal[count++], keys[asked->mesh], "%s on %s works on one rank", name, mesh_names[asked->mesh]);
+  else if (count < most && asked->cut_is_periodic && asked->mesh == TESI_PERIODIC)
+    refuse(&refusal[count++], keys[TESI_PERIODIC],
+           "%s works on one rank where the last direction is periodic, which ranks cut", name);
   const uint64_t lacks = row->ranks.meshes ? asked->has & row->has & ~row->ranks.has : 0;
   for (int i = 0; i < TESI_HAS_COUNT && count < most; i++)
     if (lacks >> i & 1) refuse(&refusal[count++], known[i].key, "works on one rank with %s", name);

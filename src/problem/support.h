@@ -161,6 +161,7 @@ enum { TESI_NUMBER_A = 1, TESI_NUMBER_C = 2 };
 typedef struct TesiTold {
   char text[8000];
   int length;
+  char constants[200]; /* of elasticity, as they were given in the place of lambda and mu; "": these */
 } TesiTold;
 void tesi_told_add(TesiTold *told, const char *format, ...) TESI_PRINTF(2, 3);
 const char *tesi_told_text(const TesFunction *function, const char *otherwise);
@@ -230,6 +231,7 @@ typedef struct TesiAsked {
   int dim, degree;         /* 0: not given */
   bool kernels;            /* on a device with kernels */
   bool ranks;              /* on several ranks */
+  bool cut_is_periodic;    /* the last direction of a box, which ranks cut */
   bool whole;              /* a whole problem: what is missing is refused too */
   uint64_t has;            /* TESI_BIT(TesiHas) */
   int word[TESI_OF_COUNT]; /* 0: not given */

@@ -1,12 +1,12 @@
-/* Directions of data by number, and what they count with in a derivative (gradient.h). */
+/* Directions of data by number, and their weights in a derivative (gradient.h). */
 #ifndef TESI_VARIATION_H
 #define TESI_VARIATION_H
 
 #include "problem/problem.h"
 #include "tessera/gradient.h"
 
-/* A problem with directions in the place of its data: what is made of its numbers - form, load, boundary values, fields
- * of data - is the derivative. All else is the problem's own. */
+/* A problem whose data are replaced by directions. Objects made from its numbers (form, load, boundary values, fields
+ * of data) are then the derivatives. Everything else is the problem's own. */
 typedef struct TesiVaried {
   TesProblem like;
   TesiNumbered own; /* the directions; like.numbered is this, with the conditions of the problem's boundaries */
@@ -15,7 +15,7 @@ typedef struct TesiVaried {
   const TesFunction **none; /* [materials + 1] NULL */
 } TesiVaried;
 
-/* tesi_varied_free() also after a failure. Errors: names that the mesh does not have. */
+/* To be released by tesi_varied_free() after failure too. Errors: names that the mesh does not have. */
 TesStatus tesi_varied_create(const TesProblem *problem, const TesVariation *variation, TesiVaried *varied);
 void tesi_varied_free(TesiVaried *varied);
 
@@ -24,20 +24,20 @@ enum { TESI_ADJOINT_FIELDS = 24 };
 typedef struct TesiAdjoint {
   TesProblem *problem;
   const TesValue *what;
-  TesVector *slope;        /* dJ/du_i, of given nodes too */
+  TesVector *slope;        /* dJ/du_i, also at given nodes */
   TesVector *z;            /* 0 at given nodes */
   TesVector of[TESI_AXES]; /* views of z, by component */
   int fields;
   TesiField field[TESI_ADJOINT_FIELDS];
 } TesiAdjoint;
 
-/* *sum += - (dA u, z); cells[cells] (NULL: not wanted) += the parts of cells. */
+/* *sum += - (dA u, z); cells[cells] (NULL: not needed) += the contributions of the cells. */
 TesStatus tesi_adjoint_add_forms(const TesiAdjoint *adjoint, TesiVaried *varied, double *cells, double *sum);
 /* The same of (db, z). */
 TesStatus tesi_adjoint_add_loads(const TesiAdjoint *adjoint, TesiVaried *varied, double *cells, double *sum);
 /* Of boundary values. */
 TesStatus tesi_adjoint_add_given(const TesiAdjoint *adjoint, TesiVaried *varied, double *sum);
-/* Of the value itself, by data that its expression names. */
+/* The derivative of the value itself by data that its expression names. */
 TesStatus tesi_adjoint_add_value(const TesiAdjoint *adjoint, TesiVaried *varied, double *cells, double *sum);
 
 #endif

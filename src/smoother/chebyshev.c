@@ -12,8 +12,8 @@
  * B: D^-1 (chebyshev), or cell patches (cell_patch), whose outer weights W take the place of D^-1 in the update.
  *
  * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes. From a zero guess the
- * first residual is b itself: degree m costs m - 1 applications then. Where operators subtract from what is there the
- * pass leaves b in the place of r, for the next step. */
+ * first residual is b itself: degree m costs m - 1 applications then. If the operator subtracts its product from the
+ * vector in place, the pass leaves b in the place of r for the next step. */
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
@@ -24,11 +24,11 @@
 
 typedef struct Plan {
   double centre, radius;          /* of the interval */
-  bool fourth;                    /* kind; its interval begins at 0 */
-  void *inverse_diagonal, *r, *p; /* inverse_diagonal NULL: patches */
+  bool fourth;                    /* the kind, whose interval begins at 0 */
+  void *inverse_diagonal, *r, *p; /* inverse_diagonal NULL: patches are used */
   TesiCellPatches *patches;       /* NULL: none */
   void *z;                        /* of patches */
-  double *root;                   /* [degree], of the optimal polynomial; NULL: of another one */
+  double *root;                   /* [degree] roots of the optimal polynomial; NULL: another polynomial */
   double lambda;                  /* estimate */
 } Plan;
 
@@ -40,9 +40,9 @@ static TesStatus precondition(const Plan *plan, const void *r, const void **z, c
   return tesi_cell_patches_apply(plan->patches, r, plan->z);
 }
 
-/* Step i of the recurrence: p <- c p + s B r, from those of the step before. */
+/* Step i of the recurrence p <- c p + s B r; c and s are computed from those of the step before. */
 typedef struct Step {
-  double s, c, rho; /* rho: of the first kind */
+  double s, c, rho; /* rho: only for the polynomial of the first kind */
 } Step;
 
 static Step next_step(const Plan *plan, int i, Step last) {
@@ -83,7 +83,7 @@ done:
   return status;
 }
 
-/* r <- B r, plain; d, z [length]: of D, work. */
+/* r <- B r, plain; d, z [length]: diagonal, workspace. */
 static TesStatus precondition_ref(const TesSmoother *smoother, const double *d, double *r, double *z) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -185,7 +185,7 @@ static bool has_constants(const TesOperator *op) {
          (!m->desc.c || tes_function_constant(m->desc.c, &value));
 }
 
-/* Of a mesh of trees all cells of a level below halved, with constant coefficients. */
+/* Whether all cells of a mesh of trees are cells of the level below, halved, and coefficients are constant. */
 static bool is_halved(const TesOperator *op, const TesOperator *below) {
   const TesSpace *fine = op->space, *coarse = below->space;
   return fine && coarse && fine->scalars == 1 && coarse->scalars == 1 && fine->degree == coarse->degree &&
@@ -193,9 +193,10 @@ static bool is_halved(const TesOperator *op, const TesOperator *below) {
          fine->mesh->cells == coarse->mesh->cells << fine->dim;
 }
 
-/* The estimate of a large level from the estimates of two levels below, if these are nearly alike; else 0. Estimates
- * of halved cells grow less from level to level (cube, degree 4: 2.21, 2.23, 2.26, 2.27), so that the same step once
- * more is not below what twelve applications of the operator would tell. */
+/* The estimate of a large level from the estimates of two levels below, if these are nearly alike; else 0. When cells
+ * are halved, the growth of the estimate does not increase from level to level (cube, degree 4: 2.21, 2.23, 2.26,
+ * 2.27). So the last growth is added once more, and the result is not below the estimate by twelve applications of the
+ * operator. */
 static double continued_estimate(const TesSmoother *smoother) {
   enum { LARGE = 1 << 18 };
   const TesSmoother *below = smoother->below;
@@ -228,8 +229,8 @@ done:
   return status;
 }
 
-/* Whether nodes of different patches are coupled more strongly than within: lines that hanging nodes cut, or cells so
- * far stretched (their strongest coupling over the weakest) that are in no line. */
+/* Whether nodes of different patches are coupled more strongly than nodes of a patch: hanging nodes cut a line, or
+ * cells that are in no line are strongly stretched (ratio of their strongest coupling to the weakest). */
 static bool leaves_strong_couplings(const TesiCellPatches *p) {
   enum { STRETCHED = 9 };
   if (p->lines && p->lines->lines.cut) return true;
@@ -241,8 +242,9 @@ static bool leaves_strong_couplings(const TesiCellPatches *p) {
   return false;
 }
 
-/* The degree, among 2 to 6, that needs the fewest applications of the operator, as measured on balls and cubes. Where
- * strong couplings are left, degrees 2 to 5 take the same time, and degree 4 half of the iterations of degree 2. */
+/* The degree, among 2 to 6, that needs the fewest applications of the operator, as measured on balls and cubes. If
+ * strong couplings between patches remain, degrees 2 to 5 take the same time, and degree 4 needs half of the iterations
+ * of degree 2. */
 static int usual_degree(const TesSmoother *smoother, const TesiCellPatches *patches) {
   const TesSpace *space = smoother->op->space;
   if (patches) return tesi_reduce_any(smoother->context, leaves_strong_couplings(patches)) ? 4 : 2;

@@ -1,4 +1,4 @@
-/* Polynomials that are changed after the smoother is made. */
+/* Changes the polynomial of an existing smoother. */
 #ifndef TESI_CHEBYSHEV_H
 #define TESI_CHEBYSHEV_H
 
@@ -6,8 +6,8 @@
 
 /* Whether it is a polynomial: kinds chebyshev, cell_patch and line_patch, which share one estimate of eigenvalues. */
 bool tesi_is_chebyshev(const TesSmoother *smoother);
-/* Another degree, and the optimal polynomial or the one of the fourth kind, of a smoother without ratio. Recordings of
- * its sweeps are then out of date. */
+/* Sets another degree, and chooses the optimal polynomial or the polynomial of the fourth kind, for a smoother without
+ * ratio. Recordings of its sweeps must then be made again. */
 TesStatus tesi_chebyshev_change(TesSmoother *smoother, int degree, bool optimal);
 
 #endif

@@ -1,6 +1,6 @@
 /* Damped Jacobi: x <- x + omega D^-1 (b - A x). Default omega = 4 / (3 lambda), lambda the largest eigenvalue of
  * D^-1 A:
- * the best damping of the upper half of the spectrum. One residual and one pass over three vectors a step. */
+ * the best damping of the upper half of the spectrum. Each step is one residual and one pass over three vectors. */
 #include <stdio.h>
 #include "smoother/spectrum.h"
 

@@ -1,7 +1,7 @@
-/* f(t) = t q^2 / (1 - q^2) of the best polynomial has the same value at 0, where it is 1 / (2 sum 1/root), and in its
- * m largest points: one between two roots each, and one behind the last. Newton's method for the logarithms of these
- * values; that a largest point moves with the roots does not matter to first order. It begins with the roots of the
- * fourth kind and needs five steps for all degrees to 100. */
+/* For the best polynomial, f(t) = t q^2 / (1 - q^2) has equal values at t = 0, where it is 1 / (2 sum 1/root), and at
+ * its m maxima: one between each two neighbouring roots, and one beyond the last root. Newton's method is applied to
+ * the logarithms of these values. It ignores the dependence of a maximum's place on the roots, which has no effect to
+ * first order. It begins with the roots of the fourth kind and needs five steps for all degrees up to 100. */
 #include "smoother/optimal_roots.h"
 #include <lapacke.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static double logarithm_of_f(int m, const double *root, double t) {
   return log(t) + square - log1p(-exp(square));
 }
 
-/* The largest point of f in [low, high], where it has one, by golden sections. */
+/* The maximum of f in [low, high], which has exactly one, by golden sections. */
 static double largest_point(int m, const double *root, double low, double high) {
   enum { SECTIONS = 60 };
   static const double golden = 0.61803398874989485;
@@ -34,7 +34,7 @@ static double largest_point(int m, const double *root, double low, double high) 
   return (low + high) / 2;
 }
 
-/* matrix[m][m], its rows one after the other, and right[m] of a step; *error <- the largest difference. */
+/* matrix[m][m], row by row, and right[m] of a step; *error <- the largest difference of the values. */
 static void linearize(int m, const double *root, double *matrix, double *right, double *error) {
   double sum = 0;
   for (int i = 0; i < m; i++) sum += 1 / root[i];

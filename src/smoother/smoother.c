@@ -43,7 +43,7 @@ static const TesiSmootherKind *const all[] = {
     &tesi_smoother_ordered_cells, &tesi_smoother_chebyshev,
 };
 
-/* The first that does not refuse, or NULL and the last reason. */
+/* The first kind that does not refuse; NULL: none, with the last reason. */
 static const TesiSmootherKind *find(const TesSmoother *smoother, const char **reason) {
   *reason = TESI_ELSEWHERE;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -54,7 +54,7 @@ static const TesiSmootherKind *find(const TesSmoother *smoother, const char **re
   return NULL;
 }
 
-/* What auto is, where no implementation of auto itself serves. */
+/* The kind that auto means, if no implementation of auto itself takes the operator. */
 static TesSmootherKind choose(const TesOperator *op) {
   const bool open = tesi_is_diffusion(op) && !tesi_space_is_periodic(op->space);
   return open || tesi_smoother_is_modal(op) || tesi_is_separable(op) ? TES_SMOOTHER_PATCH

@@ -14,6 +14,20 @@ typedef struct TesiStep {
   bool agree; /* copies of x agree afterwards; else the owners' are right, and are read by the next step */
 } TesiStep;
 
+/* Colours of a sweep, the first, and the step to the next. */
+typedef struct TesiColours {
+  int first, step, count;
+} TesiColours;
+static inline TesiColours tesi_all_colours(int colours, TesSweep sweep) {
+  return sweep == TES_FORWARD ? (TesiColours){0, 1, colours} : (TesiColours){colours - 1, -1, colours};
+}
+
+/* What is done with the iterate between two colours, where it stands. */
+typedef struct TesiBetween {
+  TesStatus (*call)(void *user, void *x);
+  void *user;
+} TesiBetween;
+
 /* Addresses are device memory of the operator's precision. */
 typedef struct TesiSmootherTable {
   TesStatus (*apply)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess);
@@ -32,6 +46,18 @@ typedef struct TesiSmootherTable {
   /* NULL, or where b and x stand best, and `apply` among other steps of a cycle. */
   void (*home)(const TesSmoother *smoother, void **b, void **x);
   TesStatus (*apply_within)(const TesSmoother *smoother, const void *b, void *x, const TesiStep *step);
+  /* NULL, or how many colours a sweep has, and `apply` of some of them, or of all with something between them. */
+  int (*colours)(const TesSmoother *smoother);
+  TesStatus (*apply_colours)(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
+                             bool zero_guess);
+  TesStatus (*apply_between)(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
+                             bool zero_guess, const TesiBetween *between);
+  /* Of sweeps with an order of their own: how many blocks the numbers of some layers of cells are there, and block
+   * `number` of layers first .. end - 1 of the last direction. 0 blocks: they have none. */
+  int (*layer_blocks)(const TesSmoother *smoother);
+  void (*layer_block)(const void *smoother, int number, int first, int end, int64_t *start, int64_t *count);
+  /* NULL, or: sweeps change the cells of layers first .. end - 1 of the last direction alone, and read the others. */
+  TesStatus (*hold)(TesSmoother *smoother, int first, int end);
 } TesiSmootherTable;
 
 struct TesSmoother {

@@ -1,11 +1,11 @@
-/* Smoothers of operators that couple no parts: one a part, which alike parts share. */
+/* Smoothers of operators that do not couple the parts: one per part. Equal parts share a smoother. */
 #include <stdio.h>
 #include "operator/operator_by_part.h"
 #include "smoother/smoother.h"
 
 typedef struct Plan {
   int count;
-  TesSmoother *part[TESI_SCALARS]; /* NULL: that of part same[] */
+  TesSmoother *part[TESI_SCALARS]; /* NULL: the smoother of part same[] */
   int same[TESI_SCALARS];
 } Plan;
 
@@ -82,7 +82,7 @@ done:
   return status;
 }
 
-/* Jacobi and Chebyshev need no more than residuals and the diagonal, of whatever space. */
+/* Jacobi and Chebyshev need only residuals and the diagonal, for any space. */
 static const char *refuses(const TesSmoother *smoother) {
   if (smoother->op->space && smoother->op->space->slip) return TESI_ELSEWHERE; /* which couples them */
   const bool box = smoother->op->space && smoother->op->space->mesh->kind == TES_MESH_BOX;

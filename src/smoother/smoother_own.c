@@ -1,8 +1,8 @@
-/* Smoothers that programs bring: TesSmootherOwn behind the table of smoothers. */
+/* Smoothers defined by programs: TesSmootherOwn as an entry of the table of smoothers. */
 #include <stdio.h>
 #include "smoother/smoother.h"
 
-/* A vector of the operator's precision where the numbers stand. */
+/* A vector of the operator's precision over given numbers. */
 static TesVector vector_at(const TesSmoother *smoother, const void *data) {
   const TesOperator *op = smoother->op;
   return (TesVector){.context = smoother->context,
@@ -20,7 +20,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   return own->apply(own->user, smoother->plan, smoother->op, &from, &to, sweep, zero_guess);
 }
 
-/* The program's own step is its definition: on vectors of the operator's device and precision. */
+/* The reference of such a smoother is the program's own step, on vectors of the operator's device and precision. */
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;

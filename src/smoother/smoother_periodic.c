@@ -1,13 +1,12 @@
 /* Exact vertex patches of boxes with periodic directions, by the sweeps of open boxes (space/periodic.h). A step is
  *   e <- a sweep over an open box from zero for the residual b - A x;  x <- x + the box's own part of e,
- * for one box or several in turn. A periodic direction with
- *   an even number of vertices keeps its two colours: the box goes round it and reaches over on both sides by so many
- *   cells that what the sweep lacks at its ends does not come to its own nodes. An end is wrong as soon as its vertex
- *   should have changed, and each change of colour in the direction carries that one cell further. There are two
- *   classes of patches of the outermost direction, four and eight of those inside;
- *   an odd number has a third colour for vertex 0: one box is the periodic direction cut open there, with that node
- *   fixed, and one has the two cells around it. Boxes are products of these, those with a third colour in x second,
- *   and so on. */
+ *   for one box or several in turn. A periodic direction with an even number of vertices keeps its two colours.
+ *   The open box has further cells beyond both ends of the period, so many that the missing patches at its ends do
+ *   not affect its own nodes. An end is wrong as soon as its vertex should have changed, and each change of colour
+ *   in the direction moves the error one cell further. Such changes are two for the outermost direction, four and
+ *   eight for the inner directions; an odd number has a third colour for vertex 0: one box is the periodic
+ *   direction cut open at this vertex, whose node is fixed; another box is the two cells around it. Boxes are
+ *   products of these in the order of the colours: the boxes with a third colour in x are second, and so on. */
 #include <stdio.h>
 #include "smoother/patch/patch.h"
 #include "smoother/smoother.h"
@@ -17,7 +16,7 @@ enum { MOST = 8 };
 
 typedef struct Sweep {
   TesSmoother *smoother; /* of the open box */
-  TesiPeriodic in, out;  /* all but the fixed ends; what is its own */
+  TesiPeriodic in, out;  /* all nodes except fixed ends; the own nodes */
 } Sweep;
 
 typedef struct Plan {
@@ -90,7 +89,8 @@ static bool is_odd(const TesiAxis *axis) {
   return axis->periodic && axis->cells % 2;
 }
 
-/* Cells beyond either end of a periodic direction with an even number of cells: even, so that colours stay. */
+/* Cells beyond either end of a periodic direction with an even number of cells; an even number, so that colours do not
+ * change. */
 static int reach(int dim, int d) {
   return d < dim ? 2 << (dim - 1 - d) : 0;
 }
@@ -140,7 +140,7 @@ done:
   return status;
 }
 
-/* All but fixed ends; own: of a box that reaches over, what is not beyond the periodic direction. */
+/* All nodes except fixed ends; own: of a box with further cells, the nodes inside the period. */
 static TeskPeriodic place_periodic(const TesSpace *space, const Cells cells[3], bool own) {
   TeskPeriodic box = {.nodes = {0}};
   for (int d = 0; d < 3; d++) {
@@ -156,7 +156,7 @@ static TeskPeriodic place_periodic(const TesSpace *space, const Cells cells[3], 
   return box;
 }
 
-/* third: bits of the directions in which it has the third colour. */
+/* third: bits of the directions with the third colour. */
 static TesStatus create_sweep(const TesSmoother *smoother, int third, Sweep *sweep) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;

@@ -1,4 +1,4 @@
-/* Why smoothers refuse an operator: the reasons that several implementations share. */
+/* Reasons why smoothers refuse an operator that several implementations share. */
 #include "operator/dg/dg.h"
 #include "operator/stokes_varying/stokes_varying.h"
 #include "operator/transport/transport_operator.h"
@@ -16,7 +16,7 @@ const char *tesi_smoother_wants_open_box(const TesOperator *op) {
              : NULL;
 }
 
-/* Of the smoothers by patches and by nodes periodic directions have the exact patches. */
+/* Of the smoothers by patches and by nodes, only the exact patches support periodic directions. */
 const char *tesi_smoother_wants_patches(const TesSmoother *smoother) {
   const TesOperator *op = smoother->op;
   if (smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE) return tesi_smoother_wants_open_box(op);

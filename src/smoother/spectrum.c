@@ -350,19 +350,6 @@ static void invert_float(const void *data, TesiSpan span) {
   for (int64_t i = span.first; i < span.end; i++) d[i] = (float)(1 / (double)d[i]);
 }
 
-/* Of a vector on a device with kernels: on the host. */
-static TesStatus invert_copied(TesContext *ctx, TesVector *v) {
-  TesStatus status = TES_OK;
-  double *values = NULL;
-  TES_ALLOC(&values, v->length);
-  TES_TRY(tes_vector_get(v, values));
-  tesi_team_for(tesi_team_threads(ctx, v->length), v->length, invert_double, &values);
-  TES_TRY(tes_vector_set(v, values));
-done:
-  tesi_free(ctx, &values);
-  return status;
-}
-
 TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -371,8 +358,7 @@ TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
   TES_TRY(tesi_operator_vector(op, d));
   TES_TRY(op->table->diagonal(op, *d));
   if (tesi_has_kernels(ctx))
-    TES_TRY(invert_copied(ctx,
-                          &(TesVector){.context = ctx, .length = n, .precision = op->precision, .data = *d}));
+    TES_TRY(tesi_kernel_invert(ctx, op->precision, n, *d));
   else
     tesi_team_for(tesi_team_threads(ctx, n), n, op->precision == TES_DOUBLE ? invert_double : invert_float, d);
 done:

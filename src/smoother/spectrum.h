@@ -8,15 +8,15 @@
 typedef TesStatus (*TesiPrecondition)(void *user, const void *r, void *z);
 
 /* Largest Ritz value of B A after `steps` steps of preconditioned conjugate gradients from a fixed start vector
- * (pseudo-random in the node number): from below, a few per cent off after 12 steps. Scalars in float64. Cost:
- * `steps` applications of A and B, four vectors of memory meanwhile. Errors: TES_NAN when A or B gives what is not
- * a number. */
+ * (pseudo-random in the node number): it is an estimate from below, with an error of a few per cent after 12 steps.
+ * Scalars in float64. Cost: `steps` applications of A and B, and four vectors of memory during the call. Errors:
+ * TES_NAN when A or B gives NaN. */
 TesStatus tesi_largest_eigenvalue(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
                                   double *lambda);
 
-/* By which factor a step of conjugate gradients makes the energy norm of the error smaller, from a random residual: the
- * mean of `steps` steps after the first one, which reduces more than others do. B need not be symmetric: directions are
- * conjugate to the last one, as in krylov/cg.c. */
+/* The factor by which a step of conjugate gradients reduces the energy norm of the error, from a random residual: the
+ * mean over `steps` steps after the first step, which reduces more than the others. B need not be symmetric: each
+ * direction is made conjugate to the last direction, as in krylov/cg.c. */
 TesStatus tesi_reduction(const TesOperator *op, TesiPrecondition precondition, void *user, int steps,
                          double *factor);
 
@@ -25,7 +25,7 @@ enum { TESI_EIGENVALUE_STEPS = 12 };
 /* The values of the start vector: in [-1, 1], zero at Dirichlet nodes. v [length] on the host. */
 void tesi_start_vector(const TesSpace *space, double *v);
 
-/* d[length] on the host, float64: from the definition over boxes, as the operator gives it otherwise. */
+/* d[length] on the host, float64: over boxes from the definition, else from the operator. */
 TesStatus tesi_diagonal_ref(const TesOperator *op, double *d);
 
 /* *d <- the inverse diagonal of A: a new device vector of length values in the operator's precision. Release by the

@@ -73,20 +73,26 @@ void tesi_rt_legendre(int n, double h, double t, double *out, double *derivative
 }
 
 bool tesi_space_closed(const TesSpace *space) {
-  for (int d = 0; d < space->dim; d++) {
-    const TesiAxis *axis = tesi_nodal(space, d);
-    if (!axis->periodic && !(axis->end[0] == TESI_STRONG && axis->end[1] == TESI_STRONG)) return false;
+  bool open = false;
+  for (int f = 0; f < 2 * space->dim; f++) {
+    const TesiAxis *axis = tesi_nodal(space, f / 2);
+    open = open || (!axis->periodic && axis->end[f % 2] != TESI_STRONG && !tesi_mesh_cut(space->mesh, f));
   }
-  return true;
+  return !tesi_reduce_any(space->context, open);
+}
+
+bool tesi_space_shares(const TesSpace *space, int end) {
+  const int d = space->dim - 1;
+  return space->axis[d].basis == TESI_NODES && tesi_mesh_cut(space->mesh, 2 * d + end);
 }
 
 /* The layers of nodes at both ends, which a rank shares with the one before and the one behind: entries [3], of both
- * neighbours and of this rank. */
+ * neighbours and of this rank. Modes are shared with nobody. */
 static TesStatus list_sharers(const TesSpace *s, int64_t layer, TesiSharers *to) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const int face = 2 * (s->dim - 1), rank = tesi_context_communicator(ctx)->rank;
-  const bool cut[2] = {tesi_mesh_cut(s->mesh, face), tesi_mesh_cut(s->mesh, face + 1)};
+  const int rank = tesi_context_communicator(ctx)->rank;
+  const bool cut[2] = {tesi_space_shares(s, 0), tesi_space_shares(s, 1)};
   int64_t at = 0;
   TES_ALLOC(&to->rank, 3);
   TES_ALLOC(&to->first, 4);
@@ -109,8 +115,8 @@ TesStatus tesi_space_lay_out(TesSpace *s) {
   TesStatus status = TES_OK;
   const int d = s->dim - 1;
   const TesiAxis *axis = s->axis;
-  const int64_t layer = s->length / axis[d].nodes, start = tesi_mesh_cut(s->mesh, 2 * d) ? layer : 0,
-                number = (int64_t)s->mesh->window[d].first * axis[d].degree * layer;
+  const int64_t layer = s->length / axis[d].nodes, start = tesi_space_shares(s, 0) ? layer : 0,
+                number = (int64_t)s->mesh->window[d].first * axis[d].step * layer;
   TesiSharers sharers = {0};
   bool *left_out = NULL;
   TES_TRY(list_sharers(s, layer, &sharers));

@@ -1,9 +1,10 @@
 /* 1D axes: a space over a box is scalars on axes.
  *
  * An axis is a basis along one direction:
- *   NODES: Gauss-Lobatto nodes of all cells, continuous, cells * degree + 1, or one less in a periodic direction,
- *          where the last node is the first;
- *   MODES: Legendre polynomials, orthonormal on the cell of width h, number c (degree + 1) + j:
+ *   NODES: Gauss-Lobatto nodes of all cells, continuous; cells * degree + 1 nodes, or one less in a periodic
+ *   direction, where the last node is the first;
+ *   MODES: Legendre polynomials, orthonormal on the cell of width h, mode j of cell c has the number c (degree + 1)
+ *   + j:
  *          l_j(x) = sqrt((2 j + 1) / h) P_j, so that their mass matrix is 1.
  * Element q has nodes of degree k on all axes. Component i of element rt has nodes of degree k + 1 in direction i and
  * modes of degree k in the others. The pressure of rt and element dg have modes of degree k on all axes. */
@@ -19,15 +20,17 @@ typedef enum TesiBasis { TESI_NODES, TESI_MODES } TesiBasis;
 typedef struct TesiAxis {
   TesiBasis basis;
   int degree, cells; /* 0, 1 in directions that do not exist */
-  int step;          /* entries from a cell to the next: of nodes degree, of modes degree + 1 */
-  int nodes;         /* entries: all nodes, or all modes */
+  int step;          /* entries from one cell to the next: `degree` for nodes, degree + 1 for modes */
+  int nodes;         /* number of entries: all nodes, or all modes */
   bool periodic;     /* open at both ends */
-  TesiHow end[2];    /* lower and upper: open, strong or weak; cuts between ranks are open */
-  bool uniform;      /* all cells equally wide, up to round-off of the coordinates */
-  bool odd_end; /* element q, all but the last: what remains where an odd number of equal cells is halved */
-  double *h;    /* [cells] widths; equal cells have the same to the last bit */
-  double *x; /* of NODES [cells * degree + 1], coordinates; of a periodic direction both of the first one; else NULL */
-  const double *vertices; /* [cells + 1] of the mesh */
+  TesiHow end[2];    /* lower and upper end: open, strong or weak; cuts between ranks are open */
+  bool uniform;      /* all cells have the same width, up to round-off of the coordinates */
+  bool odd_end; /* element q: all cells but the last have the same width: the coarse mesh of an odd number of equal
+                 * cells */
+  double *h; /* [cells] widths; equal cells have the same to the last bit */
+  double *x; /* NODES: coordinates [cells * degree + 1], in a periodic direction both coordinates of the first node;
+              * else NULL */
+  const double *vertices; /* [cells + 1] vertices of the mesh */
 } TesiAxis;
 
 /* First and one-past-last entry of an axis that is an unknown. */

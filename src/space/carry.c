@@ -1,4 +1,4 @@
-/* Functions from mesh to mesh, and degree to degree. */
+/* Moves functions to another mesh or another degree. */
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
@@ -12,7 +12,7 @@ enum { CELL_MOST = TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES 
 
 /* ---- forests ------------------------------------------------------------------------------------------- */
 
-/* Where the new cell's node stands: cell of `from`, and its reference coordinates there. */
+/* The place of a new node: cell of `from`, and reference coordinates in it. */
 static void locate(const TesRelation *r, int dim, const double *node, double *xi, int64_t *cell) {
   *cell = r->from;
   for (int d = 0; d < dim; d++) {
@@ -28,7 +28,7 @@ static void locate(const TesRelation *r, int dim, const double *node, double *xi
   }
 }
 
-/* Of a cell that is one of the old mesh, or its child, with nodes of the same degree: all nodes at once. */
+/* If the new cell is an old cell or its child and the degree is the same, all nodes are moved at once. */
 static void carry_same(const TesiCellView *from, const double *u, const TesiCellView *to,
                        const TesRelation *r, int64_t cell, double *v) {
   const int n = to->n, nodes = to->cell_nodes;
@@ -67,7 +67,7 @@ static void carry_cell(const TesiCellView *from, const double *u, const TesiCell
   }
 }
 
-/* Nodes that hang in all cells of this rank have the values of other ranks; all copies agree. */
+/* Nodes that hang in all cells of this rank get their values from other ranks; all copies agree. */
 static TesStatus share_values(const TesiCellView *s, double *v) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -106,8 +106,8 @@ done:
 
 /* ---- boxes --------------------------------------------------------------------------------------------- */
 
-/* The values of one direction's functions at the nodes of another axis: of node i those of nodes first[i] ..
- * first[i] + degree. */
+/* The values of the basis functions of one direction at the nodes of another axis. Node i has the values of functions
+ * first[i] .. first[i] + degree. */
 typedef struct Line {
   int n;          /* degree + 1 */
   int64_t *first; /* [nodes] */
@@ -134,7 +134,7 @@ done:
   return status;
 }
 
-/* Node i after the first one that node `at` reads; the last of a periodic direction is its first. */
+/* The i-th node from the first that node `at` reads; the last node of a periodic direction is its first. */
 static int64_t node_of(const Line *line, int64_t at, int i, const TesiAxis *from) {
   const int64_t node = line->first[at] + i;
   return node == from->nodes ? 0 : node;
@@ -183,7 +183,7 @@ done:
   return status;
 }
 
-/* Whether two boxes are one domain. */
+/* Whether two boxes cover the same domain. */
 static bool same_corners(const TesMesh *a, const TesMesh *b) {
   bool same = a->dim == b->dim;
   for (int d = 0; d < a->dim && same; d++) {

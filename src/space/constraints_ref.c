@@ -36,7 +36,7 @@ static void finder_free(Finder *f) {
   tesi_free(f->ctx, &f->slot);
 }
 
-/* A point within the first period. */
+/* The point in the first period. */
 static void wrap(const Finder *f, const double *x, double y[3]) {
   for (int d = 0; d < 3; d++) {
     y[d] = d < f->dim ? x[d] : 0;
@@ -60,7 +60,7 @@ static int64_t find_in_box(const Finder *f, const int64_t box[3], const double y
   }
 }
 
-/* The point at x, or -1. It may lie in any of the boxes that a shift by a quarter of their width leads to. */
+/* The point at x, or -1. It is looked for in all boxes that contain x or x shifted by a quarter of their width. */
 static int64_t find_point(const Finder *f, const double *x) {
   double y[3];
   wrap(f, x, y);
@@ -131,7 +131,7 @@ typedef struct Search {
   int64_t touched_count;
 } Search;
 
-/* Middles of the halves of the entity, or the middle of it (halves 1). */
+/* The middles of the halves of the entity, or its own middle (halves 1). */
 static void part_middle(const Search *s, int64_t cell, int entity, int halves, int part, double x[3]) {
   double t[2], xi[3];
   for (int i = 0; i < 2; i++) t[i] = ((part >> i & (halves - 1)) + 0.5) / halves;
@@ -156,7 +156,7 @@ done:
   return status;
 }
 
-/* The coarser cell and its entity on which an entity of a cell hangs; false: it does not. */
+/* Finds the coarser cell and its entity on which an entity of a cell hangs; false: it does not hang. */
 static bool hangs_on(const Search *s, int64_t cell, int entity, int64_t *coarse, int *coarse_entity) {
   double x[3] = {0};
   part_middle(s, cell, entity, 1, 0, x);
@@ -175,14 +175,14 @@ static bool same_position(const Search *s, const double *a, const double *b) {
   return distance < s->points.width / 8;
 }
 
-/* The coordinates on the coarse entity of the point with coordinates t on the fine one: corners of the fine entity
- * are looked for among the 3 or 9 points of the coarse one whose coordinates are 0, 1/2, 1; in between the map is
+/* The coordinates on the coarse entity of the point with coordinates t on the fine entity. The corners of the fine
+ * entity are searched among the 3 or 9 points of the coarse entity with coordinates 0, 1/2, 1; between them the map is
  * affine. */
 static bool on_coarse(const Search *s, int64_t fine, int fine_entity, int64_t coarse, int coarse_entity,
                       const double t[2], double on[2]) {
   const int free = directions(s->entity[fine_entity].free);
   double corner[3][2] = {{0}};
-  for (int v = 0; v <= free; v++) { /* the origin, and one corner a direction */
+  for (int v = 0; v <= free; v++) { /* the origin, and one corner per direction */
     const double at[2] = {v == 1, v == 2};
     double xi[3], x[3] = {0};
     bool found = false;
@@ -219,7 +219,7 @@ static void node_position(const Search *s, int64_t cell, const int i[3], double 
 
 static bool add_node(Search *s, int64_t cell, const int i[3], double weight, int depth);
 
-/* Adds weight times the coarse polynomial on an entity at `on`. */
+/* Adds weight times the coarse polynomial at the point `on` of an entity. */
 static bool add_polynomial(Search *s, int64_t cell, int entity, const double on[2], double weight, int depth) {
   const Entity e = s->entity[entity];
   double B[2][TESI_HANGING_NODES];
@@ -235,9 +235,9 @@ static bool add_polynomial(Search *s, int64_t cell, int entity, const double on[
   return true;
 }
 
-/* Adds weight times the value at a node of a cell to the row: of the coarse polynomial where the node lies on an
- * entity that hangs (faces first, which hold their edges), else the unknown at its position. False: the mesh is not
- * what a forest is. */
+/* Adds weight times the value at a node of a cell to the row. If the node lies on a hanging entity (faces first, which
+ * contain their edges), the value is that of the coarse polynomial; else it is the unknown at its position. False: the
+ * mesh is not a valid forest. */
 static bool add_node(Search *s, int64_t cell, const int i[3], double weight, int depth) {
   double x[3] = {0};
   if (depth > 8) return false;

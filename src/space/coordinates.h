@@ -2,9 +2,10 @@
 #ifndef TESI_COORDINATES_H
 #define TESI_COORDINATES_H
 
+#include "space/picked.h"
 #include "space/space.h"
 
-/* As tesi_cells_coordinates(), of the nodes that are wanted[length], and maybe of others; the rest of x is kept. */
-TesStatus tesi_cells_coordinates_of(const TesiCellView *cells, const uint8_t *wanted, double *x);
+/* x[picked->count][dim] <- where the picked ones of the view's nodes are, in their order; NULL: all. */
+TesStatus tesi_cells_coordinates_of(const TesiCellView *cells, const TesiPicked *picked, double *x);
 
 #endif

@@ -1,4 +1,4 @@
-/* What elements differ in. Who asks which element a space has asks a column of its row. */
+/* The differences between elements, one row per element. Code that depends on the element reads a column of its row. */
 #ifndef TESI_ELEMENT_H
 #define TESI_ELEMENT_H
 
@@ -7,19 +7,19 @@
 
 typedef struct TesiElement {
   TesElement element;
-  bool nodal; /* entries are values at nodes of a mesh of any kind; else nodes and modes of a box (rt.h) */
+  bool nodal; /* entries are values at nodes of a mesh of any kind; false: nodes and modes of a box (axes.h) */
   bool with_pressure; /* velocity and pressure in one space */
-  bool weak;          /* values on boundaries are given weakly: each entry is an unknown */
-  int usual;          /* the degree where none is given */
-  int most;           /* the highest degree; 0: the kind of mesh says it */
-  int version;        /* of checkpoints; 0: the kind of mesh says it */
+  bool weak;          /* values on boundaries are given weakly: all entries are unknowns */
+  int usual;          /* the default degree */
+  int most;           /* the highest degree; 0: it depends on the kind of mesh */
+  int version;        /* highest degree in checkpoints; 0: it depends on the kind of mesh */
 } TesiElement;
 
-/* Words of case files, by TesElement. */
+/* Words of case files, in the order of TesElement. */
 extern const char *const tesi_element_words[];
-/* NULL: spaces are not of this element. */
+/* NULL: no element of spaces. */
 const TesiElement *tesi_element(TesElement element);
-/* The element of checkpoints of this version. */
+/* The element that checkpoints with this version number have. */
 const TesiElement *tesi_element_of_version(int version);
 
 #endif

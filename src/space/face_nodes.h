@@ -7,7 +7,8 @@
 
 /* x, and the outer normal of the face there, of any length. */
 typedef void (*TesiFaceVisit)(void *user, int64_t node, int boundary, const double *x, const double *normal);
-/* Each node of a face of a cell that does not hang: such nodes are in another cell of the boundary by themselves. */
+/* Visits each node of a cell's face that does not hang. The nodes of the coarse side, which the index has at hanging
+ * places, belong to another cell of the boundary. */
 TesStatus tesi_face_nodes(const TesiCellView *view, const TesiGeometry *geometry, int64_t cell, int face,
                           int boundary, TesiFaceVisit visit, void *user);
 

@@ -10,8 +10,8 @@ void tesi_file_order_free(TesiFileOrder *o) {
 
 /* ---- forests of several ranks -------------------------------------------------------------------------- */
 
-/* The nodes of the cells as cells meet them, corner by corner, edge by edge, face by face: list[count] are those that
- * `wanted` (NULL: all) holds, each once. met[length]: zeros. */
+/* The nodes of the cells in the order in which cells meet them, corner by corner, edge by edge, face by face.
+ * list[count] are the nodes with `wanted` (NULL: all), each once. met[length]: zeros. */
 static int64_t list_as_met(const TesiCellView *s, const bool *wanted, bool *met, int32_t *list) {
   enum { PARTS = 27, MOST = TESI_MAX_POINTS * TESI_MAX_POINTS * TESI_MAX_POINTS };
   int16_t begin[PARTS + 1], node[MOST];
@@ -27,7 +27,7 @@ static int64_t list_as_met(const TesiCellView *s, const bool *wanted, bool *met,
   return count;
 }
 
-/* own[length] <- whether this rank is the first that has a cell with the node. work: [length] */
+/* own[length] <- whether this rank is the first rank with a cell that has the node. work: [length] */
 static void find_own(const TesiCellView *s, const bool *met, double *work, bool *own) {
   const TesCommunicator *communicator = tesi_context_communicator(s->context);
   const double here = tes_communicator_size(communicator) - tes_communicator_rank(communicator);
@@ -68,7 +68,7 @@ done:
 
 /* -------------------------------------------------------------------------------------------------------- */
 
-/* Boxes of several ranks are numbered as one rank does, owned nodes in one block. */
+/* Boxes of several ranks have the numbers of one rank, with owned nodes in one block. */
 TesStatus tesi_file_order_create(const TesSpace *space, TesiFileOrder *o) {
   const TesiLayout *layout = space->layout;
   *o = (TesiFileOrder){.context = space->context, .all = layout->global, .own = layout->owned};

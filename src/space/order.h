@@ -1,6 +1,6 @@
 /* Orders in which a device may hold the entries of a vector, beside the order of all vectors. A smoother keeps its
- * iterate in an order of its own, and a transfer that knows the order writes there, which spares a pass over the
- * vector. Everybody else hands the order on without looking inside. */
+ * iterate in its own order. A transfer that knows this order writes in it, which saves a pass over the vector. All
+ * other code passes the order on without reading it. */
 #ifndef TESI_ORDER_H
 #define TESI_ORDER_H
 
@@ -12,7 +12,7 @@ typedef enum TesiEntryOrderKind { TESI_ORDER_USUAL, TESI_ORDER_PARITY } TesiEntr
 
 typedef struct TesiEntryOrder {
   TesiEntryOrderKind kind;
-  const void *numbers; /* where entries stand, by kind; NULL: the kind needs none */
+  const void *numbers; /* the place of each entry, by kind; NULL: the kind needs none */
   void *values;        /* device memory for one vector in this order, the smoother's */
 } TesiEntryOrder;
 

@@ -50,7 +50,7 @@ static bool is_own(const TeskPeriodic *b, int d, int64_t i) {
   return i >= b->low[d] && i < b->high[d];
 }
 
-/* Nodes first .. end - 1 of a row of the open box from one of the other, piece by piece between its ends. */
+/* Nodes first .. end - 1 of a row of the open box from a row of the periodic box, piece by piece between its ends. */
 static void copy_row(const TeskPeriodic *b, size_t size, const char *from, int first, int end, char *to) {
   for (int i = first; i < end;) {
     const int at = (i + b->shift[0]) % b->nodes[0], count = tesi_min(end - i, b->nodes[0] - at);
@@ -152,7 +152,7 @@ TesStatus tesi_periodic_collect(const TesiPeriodic *periodic, const void *y, con
 
 /* ---- plain --------------------------------------------------------------------------------------------- */
 
-/* The node of the periodic box that node i of the open one is. */
+/* The node of the periodic box that is node i of the open box. */
 static int64_t node_of(const TeskPeriodic *b, int64_t i, bool *own) {
   int64_t node = 0, stride = 1;
   *own = true;

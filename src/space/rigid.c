@@ -28,7 +28,7 @@ void tesi_rigid_at(const TesiRigid *r, const double *x, double *value) {
 
 /* ---- in words ------------------------------------------------------------------------------------------ */
 
-/* v[i] of unit length to three digits; what is rounding is 0, and the largest is positive. */
+/* Scales v[i] to unit length and rounds to three digits: round-off becomes 0, and the largest entry is positive. */
 static void tell_vector(int dim, const double *v, double scale, size_t size, char *text) {
   double of[3], largest = 0;
   for (int d = 0; d < dim; d++) {
@@ -43,7 +43,7 @@ static void tell_vector(int dim, const double *v, double scale, size_t size, cha
     snprintf(text, size, "(%.3g, %.3g)", of[0], of[1]);
 }
 
-/* t[3] and w[3] of a combination: r(x) = t + w x (x - middle) / size. */
+/* t[3] and w[3] of a combination of motions: r(x) = t + w x (x - middle) / size. */
 static void take_apart(const TesiRigid *r, const double *v, double *t, double *w) {
   for (int d = 0; d < 3; d++) t[d] = d < r->dim ? v[d] : 0, w[d] = 0;
   w[2] = v[r->dim];
@@ -61,7 +61,8 @@ static void tell_slide(int dim, const double *t, size_t size, char *text) {
   snprintf(text, size, "it slides along %s", along);
 }
 
-/* About the axis of points x with t + w x (x - middle) / size along w: middle + size w x t / w.w. */
+/* A point of the axis of rotation, which is the line along w of points x with t + w x (x - middle) / size along w:
+ * middle + size w x t / w.w. */
 static void tell_turn(const TesiRigid *r, const double *t, const double *w, size_t size, char *text) {
   const double square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], length = sqrt(square);
   const double unit[3] = {w[0] / length, w[1] / length, w[2] / length};
@@ -76,15 +77,15 @@ static void tell_turn(const TesiRigid *r, const double *t, const double *w, size
            along);
 }
 
-/* v <- v - its part along `of`. */
+/* v <- v minus its component along `of`. */
 static void subtract(int count, const double *of, double *v) {
   double part = 0, square = 0;
   for (int k = 0; k < count; k++) part += of[k] * v[k], square += of[k] * of[k];
   for (int k = 0; k < count && square > 0; k++) v[k] -= part / square * of[k];
 }
 
-/* Moves rotations to the end of the list: of each direction of w one vector keeps it. *slides <- those without: what
- * turns about an axis far away slides. */
+/* Moves rotations to the end of the list; one vector keeps each direction of w. *slides <- the number of vectors
+ * without rotation. A rotation about a very distant axis counts as a slide. */
 static void separate(const TesiRigid *r, int loose, double (*v)[TESI_RIGID_MOST], int *slides) {
   *slides = loose;
   while (*slides > 0) {

@@ -1,10 +1,11 @@
-/* Functions of elements rt and dg from degree to degree over the same cells, a direction at a time: nodal values,
- * elsewhere the first modes. Divergence-free functions stay so where the degree does not fall. */
+/* Moves functions of elements rt and dg to another degree over the same cells, direction by direction: nodal values
+ * along axes of nodes, the common modes along axes of modes. A divergence-free function stays divergence-free if the
+ * degree does not fall. */
 #include <string.h>
 #include "basis/lagrange.h"
 #include "space/space.h"
 
-/* One line of modes: those that both have. */
+/* One line of modes: copies the modes that both degrees have. */
 static void carry_modes(const TesiAxis *from, const TesiAxis *to, int64_t step, const double *u, double *v) {
   for (int c = 0; c < to->cells; c++)
     for (int j = 0; j < to->step; j++)
@@ -26,7 +27,7 @@ static void carry_nodes(const TesiAxis *from, const TesiAxis *to, int64_t step, 
     }
 }
 
-/* All lines along direction d; extent becomes the new one. */
+/* All lines along direction d; extent <- the new extent. */
 static void carry_lines(const TesiAxis *from, const TesiAxis *to, int d, int extent[3], const double *u,
                         double *v) {
   int64_t step = 1, outer = 1;

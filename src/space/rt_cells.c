@@ -32,7 +32,7 @@ static const double *table_of(const TesSpace *space, const TesiRtTables *t, int 
 
 enum { LOCAL = TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL };
 
-/* Numbers of a part's entries of a cell. Returns how many. */
+/* Numbers of the entries of a part in a cell. Returns how many. */
 static int list(const TesSpace *space, int part, const int cell[3], int64_t *number) {
   const TesiAxis *a = space->scalar[part]->axis;
   const int64_t nx = a[0].nodes, ny = a[1].nodes, first = space->first[part];
@@ -106,7 +106,8 @@ void tesi_rt_node_values(const TesSpace *space, const TesiRtTables *t, int part,
   tesi_rt_values(space, t, part, -1, local, nodes);
 }
 
-/* z first: its lines are the longest, and the x direction, whose numbers do not stand side by side, has least left. */
+/* z first, since its lines are the longest; the x direction, whose entries are not contiguous, comes last with the
+ * least data. */
 void tesi_rt_moments(const TesSpace *space, const TesiRtTables *t, int part, const double *values,
                      double *local) {
   double work[2][MOST];

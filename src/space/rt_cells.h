@@ -1,4 +1,4 @@
-/* Cells of Raviart-Thomas spaces and of discontinuous elements: which entries a cell has, 1D tables, points. */
+/* Cells of Raviart-Thomas spaces and of discontinuous elements: the entries of a cell, 1D tables, points. */
 #ifndef TESI_RT_CELLS_H
 #define TESI_RT_CELLS_H
 
@@ -6,8 +6,8 @@
 
 enum { TESI_RT_POINTS = 20, TESI_RT_LOCAL = 17 };
 
-/* 1D tables on the cell [0, 1]: values and derivatives of nodal polynomials [points][n + 1] and of Legendre
- * polynomials [points][n], which are those of a cell of width h times sqrt(h). */
+/* 1D tables on the cell [0, 1]: values and derivatives of nodal polynomials [points][n + 1] and of Legendre polynomials
+ * [points][n]. A cell of width h has these Legendre polynomials divided by sqrt(h). */
 typedef struct TesiRtTables {
   int n, points;
   double x[TESI_RT_POINTS], w[TESI_RT_POINTS];
@@ -20,18 +20,19 @@ void tesi_rt_tables_at(int n, int points, const double *x, TesiRtTables *t);
 static inline int tesi_rt_extent(const TesSpace *space, int part, int d) {
   return space->scalar[part]->axis[d].degree + 1;
 }
-/* local <- values of part p of u in a cell, scaled so that the tables of the unit cell hold. Returns how many. */
+/* local <- values of part p of u in a cell, scaled for the tables of the unit cell. Returns how many. */
 int tesi_rt_read(const TesSpace *space, int part, const int cell[3], const double *u, double *local);
 /* u <- u + local, scaled in the same way. */
 void tesi_rt_add(const TesSpace *space, int part, const int cell[3], const double *local, double *u);
-/* u <- 0 at the entries of a part that a cell has. */
+/* u <- 0 at the entries of a part in a cell. */
 void tesi_rt_clear_cell(const TesSpace *space, int part, const int cell[3], double *u);
 /* values[points^dim] <- tables in all directions of local; derivative: direction of the derivative (on the unit
  * cell), -1: none. */
 void tesi_rt_values(const TesSpace *space, const TesiRtTables *t, int part, int derivative,
                     const double *local, double *values);
-/* Tables at the n + 1 Gauss-Lobatto points; nodes[(n + 1)^dim] <- the values of a part there in cell number `cell`,
- * x fastest: with them it is a polynomial of degree n = k + 1 in each direction, as a cell of Q_(k+1). */
+/* Tables at the n + 1 Gauss-Lobatto points; nodes[(n + 1)^dim] <- the values of a part at these points of cell number
+ * `cell`, x fastest. They describe the part as a polynomial of degree n = k + 1 in each direction, as in a cell of
+ * Q_(k+1). */
 void tesi_rt_node_tables(int n, TesiRtTables *t);
 void tesi_rt_node_values(const TesSpace *space, const TesiRtTables *t, int part, int64_t cell,
                          const double *u, double *nodes);
@@ -55,8 +56,8 @@ static inline int64_t tesi_rt_cells(const TesSpace *space) {
   const TesiAxis *a = tesi_space_last(space)->axis;
   return (int64_t)a[0].cells * a[1].cells * a[2].cells;
 }
-/* Cells in a line along a direction share nodes of it, others do not: how many lines there are, and the place of the
- * first cell of line `number`. */
+/* Cells in a line along a direction share nodes of this direction; cells of other lines do not. The number of lines,
+ * and the place of the first cell of line `number`. */
 static inline int64_t tesi_rt_lines(const TesSpace *space, int along) {
   return tesi_rt_cells(space) / tesi_modal(space, along)->cells;
 }

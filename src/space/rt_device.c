@@ -135,6 +135,7 @@ TesStatus tesi_rt_constant_on(TesContext *ctx, const TesSpace *space, double *p,
     }
     *square *= length;
   }
+  tesi_reduce(ctx, TESI_SUM, 1, square);
   if (tesi_has_kernels(ctx))
     TES_TRY(launch_constant(ctx, space, factor, p));
   else

@@ -10,11 +10,12 @@
 #include "parallel/comm.h"
 #include "parallel/exchange.h"
 
-/* Of the trace of T: two faces that meet at 30 degrees have tan(15 degrees)^2 of the larger eigenvalue. */
+/* Fraction of the trace of T: if two faces meet at 30 degrees, the smaller eigenvalue is tan(15 degrees)^2 of the
+ * larger. */
 #define SMOOTH 0.065
 /* What stands still. */
 #define STILL 1e-6
-/* Of a direction beside loose motions: less of it is a kink. */
+/* A direction with a smaller part outside the loose motions is a kink. */
 #define KINK 0.5
 
 enum { ENTRIES = 6, NUMBER = ENTRIES, ROWS, MOTIONS = TESI_RIGID_MOST, THREADS = 256, BLOCKS = 1024 };
@@ -83,7 +84,7 @@ done:
   return status;
 }
 
-/* L[dim][dim] <- what given components g make of the others: w' T (u_w w + g) = 0 for each direction w. */
+/* L[dim][dim] <- the map from given components g to the others, by which w' T (u_w w + g) = 0 for each direction w. */
 static void find_lift(const Normals *s, int64_t node, int held, const double *w, double *L) {
   const int dim = s->space->dim;
   const int64_t n = s->view[0]->length;
@@ -98,8 +99,8 @@ static void find_lift(const Normals *s, int64_t node, int held, const double *w,
   }
 }
 
-/* w[dim][dim] <- the directions of a node beside given components, by rows, the *held ones first; part[dim] <- of the
- * normals that are along each. */
+/* w[dim][dim] <- by rows, the directions of a node beside its given components, the *held first; part[dim] <- for each
+ * direction the share of the normals along it. */
 static TesStatus find_directions(const Normals *s, int64_t node, double *w, double *part, int *held) {
   TesContext *ctx = s->space->context;
   TesStatus status = TES_OK;
@@ -127,7 +128,7 @@ done:
 
 /* ---- motions along the faces --------------------------------------------------------------------------- */
 
-/* v[dim] <- v without its parts along basis[count][dim]; returns what is left of it. */
+/* v[dim] <- v without its components along basis[count][dim]; returns the length that is left. */
 static double subtract(int dim, int count, const double *basis, double *v) {
   double square = 0;
   for (int k = 0; k < 2 * count; k++) { /* twice, for rounding */
@@ -166,7 +167,7 @@ static int smooth(const TesiAlong *m, int dim, const double *x, int held, double
   return kept;
 }
 
-/* What given values hold, and what faces do by boundaries; then which motions neither does. */
+/* Finds what given values hold, and what faces with slip hold by boundaries, then the motions that neither holds. */
 static TesStatus find_along(const Normals *s, const TesiSlip *slip, const double *x, const double *w,
                             const double *part, const int *held, TesiAlong *along) {
   TesContext *ctx = slip->context;
@@ -202,7 +203,8 @@ done:
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-/* Nodes, how many directions each holds, and its directions, [count][dim][dim], with their parts, [count][dim]. */
+/* Nodes; the number of directions that each node holds; its directions, [count][dim][dim], and their shares,
+ * [count][dim]. */
 static TesStatus list_nodes(const Normals *s, TesiSlip *slip, int **held, double **w, double **part) {
   TesContext *ctx = slip->context;
   TesStatus status = TES_OK;

@@ -7,10 +7,10 @@
 /* Bores, cones and spheres of Gmsh, 8 to 40 cells of either order round, have M / V up to 2.0; what a short bore of 12
  * holds has 3.4 and more, planes have V = 0. */
 #define C 2.2
-#define CURVED 1e-4   /* slopes of curved faces below 0.01 are kinks; so little was always free */
+#define CURVED 1e-4   /* slopes of curved faces below 0.01 are kinks; motions held by less were always free */
 #define PLANE 1e-9    /* slopes of planes: coordinates of files have six digits or more */
-#define GIVEN 1e-10   /* of what given values hold */
-#define SLIGHT 0.0524 /* slopes below 3 degrees are told */
+#define GIVEN 1e-10   /* relative to the motions that given values hold */
+#define SLIGHT 0.0524 /* slopes below 3 degrees are reported */
 
 enum { MOST = TESI_RIGID_MOST };
 
@@ -67,7 +67,7 @@ static double quotient(int count, const double *v, const double *A) {
   return sum;
 }
 
-/* v <- v without its parts in B, of length 1; false: nothing is left. */
+/* v <- v without its components in B, scaled to length 1; false: nothing is left. */
 static bool orthogonalize(const Span *B, double *v) {
   double before = 0, square = 0;
   for (int k = 0; k < B->count; k++) before += v[k] * v[k];
@@ -130,7 +130,7 @@ static void make_doubt(int count, const TesiHolds *h, double *D) {
     D[e] = (h->meeting > 0 ? C * h->V[e] * h->nodes / h->meeting : 0) + (curved ? CURVED : PLANE) * h->S[e];
 }
 
-/* B <- the motions of B that given values leave. */
+/* B <- the motions of B that given values do not hold. */
 static TesStatus leave_given(const Search *s, Span *B) {
   double one[MOST * MOST] = {0};
   const double size = trace(s->count, s->H);
@@ -138,7 +138,7 @@ static TesStatus leave_given(const Search *s, Span *B) {
   return size > 0 ? keep(s->context, s->H, one, 1, B) : TES_OK;
 }
 
-/* B <- the motions of B that nothing holds but kinks. */
+/* B <- the motions of B that only kinks hold. */
 static TesStatus loosen(const Search *s, Span *B) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -153,8 +153,9 @@ done:
   return status;
 }
 
-/* Motions that a search looks among, simple ones first, so that a bore along an axis slides along this axis and not
- * along that of its kinks: translations; turns about axes in each direction; all. False: there are no more. */
+/* The families of motions in which a search looks, simple families first: translations; rotations about axes in each
+ * direction; all motions. So a bore along a coordinate axis slides along this axis exactly, and not along the axis of
+ * its kinks. False: no more families. */
 static bool candidates(int dim, int count, int number, Span *B) {
   *B = (Span){.count = count};
   if (number > (dim == 3 ? 6 : 2)) return false;
@@ -173,7 +174,7 @@ static bool candidates(int dim, int count, int number, Span *B) {
   return true;
 }
 
-/* B <- the part of it that is orthogonal to `found`. */
+/* B <- its part that is orthogonal to `found`. */
 static void take_away(const Span *found, Span *B) {
   Span both = *found;
   const Span all = *B;
@@ -217,7 +218,7 @@ static void find_partner(const double *v, const Span *L, Span *partner) {
   add(partner, sum);
 }
 
-/* The square of the sine of the angle, on the mean, between a motion and the faces. */
+/* The square of the sine of the mean angle between a motion and the faces. */
 static double miss(const Search *s, const double *v) {
   double M = 0, S = 0;
   for (int b = 0; b < s->boundaries; b++)
@@ -225,7 +226,7 @@ static double miss(const Search *s, const double *v) {
   return S > 0 ? M / S : 0;
 }
 
-/* found += the loose motions beside those that it has. */
+/* found += the loose motions that it does not yet have. */
 static TesStatus search(const Search *s, Span *found) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -239,7 +240,7 @@ static TesStatus search(const Search *s, Span *found) {
     TES_TRY(nearest(ctx, &B, &L, v, &cosine));
     if (!(cosine > 0)) continue;
     find_partner(v, &L, &partner);
-    if (1 - cosine > fmax(miss(s, partner.v), 1e-8)) continue; /* farther off than the kinks are */
+    if (1 - cosine > fmax(miss(s, partner.v), 1e-8)) continue; /* farther away than kinks explain */
     B.dim = 0, add(&B, v);
     TES_TRY(loosen(s, &B));
     if (B.dim) add(found, v), take_away(&partner, &L);
@@ -249,13 +250,13 @@ done:
   return status;
 }
 
-/* Turns about three axes are those about one point, c, so that they go along spheres about it at all nodes: w x (x - c)
- * has the translation -w x c. Axes that kinks have found miss each other a little. */
+/* If there are rotations about three axes, they are rotations about one point c, and go along spheres about it at all
+ * nodes: w x (x - c) has the translation -w x c. Axes that were found with kinks miss each other a little. */
 static void meet(Span *loose) {
   double W[9], t[9] = {0}, c[3];
   lapack_int pivot[3];
   if (loose->count != 6 || loose->dim != 3) return;
-  for (int k = 0; k < 3; k++) { /* columns: motions; the solution's: combinations that turn about x, y, z */
+  for (int k = 0; k < 3; k++) { /* columns: motions; solution: combinations that rotate about x, y, z */
     const double *v = loose->v + k * 6, w[3] = {v[5], -v[4], v[3]};
     memcpy(W + 3 * k, w, sizeof w);
   }
@@ -268,7 +269,7 @@ static void meet(Span *loose) {
   const double turns[3][6] = {{0, c[2], -c[1], 0, 0, 1}, {-c[2], 0, c[0], 0, -1, 0}, {c[1], -c[0], 0, 1, 0, 0}};
   for (int axis = 0; axis < 3; axis++)
     for (int d = 0; d < 3; d++)
-      if (!(fabs(t[3 * axis + d] - turns[axis][d]) < 0.2)) return; /* they do not meet: a plane's */
+      if (!(fabs(t[3 * axis + d] - turns[axis][d]) < 0.2)) return; /* the axes do not meet: a plane */
   loose->dim = 0;
   for (int axis = 0; axis < 3; axis++) add(loose, turns[axis]);
 }
@@ -278,7 +279,7 @@ static void add_name(const TesMesh *mesh, int boundary, size_t size, char *names
   snprintf(names + used, size - used, "%s%.40s", used ? ", " : "", tes_mesh_boundary_name(mesh, boundary));
 }
 
-/* How far the loose motions are from going along the faces. */
+/* The angle between the loose motions and the faces. */
 static void measure_kinks(const TesMesh *mesh, const Search *s, TesiAlong *a) {
   for (int b = 0; b < s->boundaries; b++) {
     double worst = 0;
@@ -331,7 +332,7 @@ TesStatus tesi_along_find(const TesMesh *mesh, const double *H, const TesiHolds 
   Span loose = {.count = s.count};
   TES_TRY(search(&s, &loose));
   TES_TRY(measure_slope(mesh, &s, &loose, a));
-  s.given = false; /* what turns in its own face is not held by kinks beside other supports either */
+  s.given = false; /* kinks do not hold a rotation in the plane of a face beside other supports either */
   TES_TRY(search(&s, &loose));
   meet(&loose);
   a->loose = loose.dim;

@@ -50,7 +50,7 @@ static TesStatus check_cells(const TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   for (int d = 0; d < s->dim; d++)
-    TES_CHECK(s->mesh->box[d] >= 2,
+    TES_CHECK(s->mesh->window[d].cells >= 2,
               "mesh.box.cells: element %s needs two cells a direction at least, there is one in %c",
               tesi_element_words[s->element->element], "xyz"[d]);
   double numbers = s->parts;
@@ -67,7 +67,7 @@ static int64_t owned_dofs(const TesSpace *s) {
   const TesiOwned *own = &s->layout->block[0];
   const TesiAxis *last = &s->axis[s->dim - 1];
   int64_t dofs = s->dofs;
-  if (s->mesh->kind == TES_MESH_BOX && tesi_mesh_cut(s->mesh, 2 * (s->dim - 1)))
+  if (s->mesh->kind == TES_MESH_BOX && tesi_space_shares(s, 0))
     dofs -= s->dofs / tesi_max(1, tesi_axis_end(last) - tesi_axis_first(last));
   if (s->mesh->kind == TES_MESH_BOX) return dofs;
   dofs = own->owned;
@@ -81,7 +81,7 @@ static int64_t owned_dofs(const TesSpace *s) {
 TesStatus tesi_space_be_scalar(TesSpace *s, int along) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const bool ranks = tesi_ranks(ctx) > 1 && s->element->nodal;
+  const bool ranks = tesi_ranks(ctx) > 1;
   if (s->mesh->kind == TES_MESH_BOX) {
     TES_TRY(tesi_space_fill_axes(s, along));
     if (ranks) TES_TRY(tesi_space_lay_out(s));

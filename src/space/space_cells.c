@@ -12,12 +12,40 @@ TesiCellView *tesi_cells_retain(const TesiCellView *cells) {
   return s;
 }
 
+/* ---- views of one numbering ---------------------------------------------------------------------------- */
+
+/* A mesh knows the last view of each degree, whose numbers the next one takes, which has other given nodes. It does not
+ * keep it: a view that nobody has any more is forgotten. */
+static TesiCellView *take_last(const TesMesh *mesh, int degree) {
+  TesiCellView *last = NULL;
+#pragma omp critical(tesi_mesh_view)
+  {
+    TesiCellView *const v = mesh->view[degree];
+    int references = v ? atomic_load(&v->references) : 0;
+    while (references > 0 && !atomic_compare_exchange_weak(&v->references, &references, references + 1)) {
+    }
+    if (references > 0) last = v;
+  }
+  return last;
+}
+
+static void remember(TesiCellView *view) {
+#pragma omp critical(tesi_mesh_view)
+  view->mesh->view[view->degree] = view;
+}
+
+static void forget(const TesiCellView *view) {
+#pragma omp critical(tesi_mesh_view)
+  if (view->mesh->view[view->degree] == view) view->mesh->view[view->degree] = NULL;
+}
+
 void tesi_cells_destroy(TesiCellView **cells) {
   if (!cells || !*cells) return;
   TesiCellView *s = *cells;
   *cells = NULL;
   if (atomic_fetch_sub(&s->references, 1) != 1) return;
   TesContext *ctx = s->context;
+  if (s->mesh) forget(s);
   tes_mesh_destroy(&s->mesh);
   tesi_free(ctx, &s->given);
   tesi_free(ctx, &s->index);
@@ -191,6 +219,34 @@ static void number_box(TesiCellView *s) {
   tesi_team_for(tesi_team_threads(s->context, s->cells * s->cell_nodes), s->cells, number_cells, &boxes);
 }
 
+typedef struct Copy {
+  const int32_t *from;
+  int32_t *to;
+} Copy;
+
+static void copy_numbers(const void *data, TesiSpan span) {
+  const Copy *c = data;
+  for (int64_t i = span.first; i < span.end; i++) c->to[i] = tesi_cells_node(c->from[i]);
+}
+
+/* Of trees: by the last view of this degree, or anew. */
+static TesStatus number_trees(TesiCellView *s, TesiForestNodes *nodes) {
+  TesStatus status = TES_OK;
+  const int64_t entries = s->cells * s->cell_nodes;
+  TesiCellView *last = tesi_ranks(s->context) == 1 ? take_last(s->mesh, s->degree) : NULL;
+  if (last) {
+    tesi_team_for(tesi_team_threads(s->context, entries), entries, copy_numbers,
+                  &(Copy){last->index, s->index});
+    *nodes = (TesiForestNodes){last->length, last->length, 0, {0}};
+    s->hanging = last->hanging;
+    tesi_cells_destroy(&last);
+  } else {
+    status = tesi_forest_number(s->mesh, s->degree, s->index, nodes, &s->hanging);
+  }
+  s->length = nodes->nodes;
+  return status;
+}
+
 /* layout: the space's, of a box; NULL: it follows from the nodes. */
 static TesStatus number_nodes(TesiCellView *s, const TesiLayout *layout) {
   TesContext *ctx = s->context;
@@ -210,8 +266,7 @@ static TesStatus number_nodes(TesiCellView *s, const TesiLayout *layout) {
     s->mask = s->no_mask;
   }
   if (s->mesh->kind == TES_MESH_FOREST) {
-    TES_TRY(tesi_forest_number(s->mesh, s->degree, s->index, &nodes, &s->hanging));
-    s->length = nodes.nodes;
+    TES_TRY(number_trees(s, &nodes));
   } else if (s->mesh->kind == TES_MESH_BOX) {
     number_box(s);
   } else {
@@ -252,6 +307,7 @@ TesStatus tesi_cells_create(const TesSpace *space, TesiCellView **cells) {
   tesi_gauss_lobatto(s->n, s->node, NULL);
   if (s->n <= TESI_HANGING_NODES) tesi_hanging_halves(s->n, s->halves);
   TES_TRY(number_nodes(s, space->layout));
+  if (s->mesh->kind == TES_MESH_FOREST) remember(s);
   *cells = s;
   s = NULL;
 done:

@@ -30,7 +30,7 @@ TesStatus tesi_space_put_together(TesSpace *s) {
     s->all_dofs += part->all_dofs;
     layout[p] = part->layout;
   }
-  if (s->element->nodal) TES_TRY(tesi_layout_put_together(ctx, s->parts, layout, &s->layout));
+  TES_TRY(tesi_layout_put_together(ctx, s->parts, layout, &s->layout));
 done:
   return status;
 }

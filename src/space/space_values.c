@@ -4,8 +4,63 @@
 #include "base/team.h"
 #include "space/coordinates.h"
 
+/* Nodes of cells, all or picked ones: node i has place i, or its number among the picked ones. */
+typedef struct Places {
+  const TesiCellView *view;
+  const TesiGeometry *geometry;
+  const TesiPicked *picked;
+  const double *B;
+  _Atomic int32_t *last; /* [places] the last cell that has it and where it does not hang, and 1 */
+  double *memory;        /* [threads][nodes of a cell][dim] */
+  double *x;
+} Places;
+
+/* -1: not picked */
+static int64_t place_of(const Places *p, int64_t node) {
+  if (!p->picked) return node;
+  return p->picked->mark[node] ? tesi_picked_before(p->picked, node) : -1;
+}
+
+static bool hangs(const TesiCellView *v, int64_t cell, int i) {
+  const int at[3] = {i % v->n, i / v->n % v->n, i / v->n / v->n};
+  return tesi_hanging_directions(v->dim, v->n, v->mask[cell], at);
+}
+
+static void find_last(const void *data, TesiSpan span) {
+  const Places *p = data;
+  const TesiCellView *v = p->view;
+  for (int64_t c = span.first; c < span.end; c++)
+    for (int i = 0; i < v->cell_nodes; i++) {
+      const int64_t at = place_of(p, tesi_cells_node(v->index[c * v->cell_nodes + i]));
+      if (at < 0 || hangs(v, c, i)) continue;
+      int32_t now = atomic_load_explicit(&p->last[at], memory_order_relaxed);
+      while (now <= c && !atomic_compare_exchange_weak_explicit(&p->last[at], &now, (int32_t)c + 1,
+                                                                memory_order_relaxed, memory_order_relaxed)) {
+      }
+    }
+}
+
+static void put_nodes(const Places *p, int64_t cell, double *at) {
+  const TesiCellView *v = p->view;
+  bool known = false;
+  for (int i = 0; i < v->cell_nodes; i++) {
+    const int64_t place = place_of(p, tesi_cells_node(v->index[cell * v->cell_nodes + i]));
+    if (place < 0 || p->last[place] != cell + 1 || hangs(v, cell, i)) continue;
+    if (!known) tesi_geometry_grid(p->geometry, cell, v->n, p->B, at);
+    known = true;
+    memcpy(p->x + place * v->dim, at + i * v->dim, (size_t)v->dim * sizeof *at);
+  }
+}
+
+static void put_cells(const void *data, TesiSpan span) {
+  const Places *p = data;
+  double *const at = p->memory + span.thread * p->view->cell_nodes * p->view->dim;
+  for (int64_t c = span.first; c < span.end; c++) put_nodes(p, c, at);
+}
+
 /* Nodes that hang in all cells of this rank are placed by others. */
-static TesStatus share_coordinates(const TesiCellView *s, double *x) {
+static TesStatus share_coordinates(const Places *p) {
+  const TesiCellView *s = p->view;
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   double *known = NULL, *along = NULL;
@@ -13,10 +68,15 @@ static TesStatus share_coordinates(const TesiCellView *s, double *x) {
   TES_ALLOC(&known, s->length);
   TES_ALLOC(&along, s->length);
   for (int d = 0; d < s->dim; d++) {
-    for (int64_t i = 0; i < s->length; i++) along[i] = x[i * s->dim + d], known[i] = isnan(along[i]) ? 0 : 1;
+    for (int64_t i = 0; i < s->length; i++) {
+      const int64_t at = place_of(p, i);
+      along[i] = at < 0 ? NAN : p->x[at * s->dim + d], known[i] = isnan(along[i]) ? 0 : 1;
+    }
     tesi_exchange_mean(s->layout->shared, known, along);
-    for (int64_t i = 0; i < s->length; i++)
-      if (isnan(x[i * s->dim + d])) x[i * s->dim + d] = along[i];
+    for (int64_t i = 0; i < s->length; i++) {
+      const int64_t at = place_of(p, i);
+      if (at >= 0 && isnan(p->x[at * s->dim + d])) p->x[at * s->dim + d] = along[i];
+    }
   }
 done:
   tesi_free(ctx, &known);
@@ -24,54 +84,31 @@ done:
   return status;
 }
 
-/* Cells that have a node that is wanted. */
-typedef struct Search {
-  const TesiCellView *view;
-  const uint8_t *wanted;
-  uint8_t *has; /* [cells] */
-} Search;
-
-static void search(const void *data, TesiSpan span) {
-  const Search *s = data;
-  const TesiCellView *v = s->view;
-  for (int64_t c = span.first; c < span.end; c++)
-    for (int p = 0; p < v->cell_nodes && !s->has[c]; p++)
-      s->has[c] = s->wanted[tesi_cells_node(v->index[c * v->cell_nodes + p])];
-}
-
 /* A node is where the last of its cells says. */
-TesStatus tesi_cells_coordinates_of(const TesiCellView *s, const uint8_t *wanted, double *x) {
+TesStatus tesi_cells_coordinates_of(const TesiCellView *s, const TesiPicked *picked, double *x) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const int dim = s->dim, n = s->n;
-  const TesiGeometry *geometry;
-  double *B = NULL, *at = NULL;
-  uint8_t *has = NULL;
-  TES_TRY(tesi_mesh_geometry(s->mesh, &geometry));
-  TES_ALLOC(&B, n * (geometry->degree + 1));
-  TES_ALLOC(&at, s->cell_nodes * dim);
-  if (wanted) TES_ALLOC(&has, s->cells);
-  if (wanted)
-    tesi_team_for(tesi_team_threads(ctx, 27 * s->cells), s->cells, search, &(Search){s, wanted, has});
-  for (int64_t i = 0; i < s->length; i++)
-    for (int d = 0; d < dim && (!wanted || wanted[i]); d++) x[i * dim + d] = NAN;
-  tesi_geometry_tables(geometry, n, s->node, B, NULL);
-  for (int64_t c = 0; c < s->cells; c++) {
-    if (has && !has[c]) continue;
-    tesi_geometry_grid(geometry, c, n, B, at);
-    for (int p = 0; p < s->cell_nodes; p++) {
-      if (tesi_hanging_directions(dim, n, s->mask[c], (const int[3]){p % n, p / n % n, p / n / n})) continue;
-      memcpy(x + tesi_cells_node(s->index[c * s->cell_nodes + p]) * (int64_t)dim, at + p * dim,
-             (size_t)dim * sizeof *x);
-    }
-  }
-  TES_TRY(share_coordinates(s, x));
-  for (int64_t i = 0; i < s->length * dim; i++)
-    if (isnan(x[i])) TES_FAIL(TES_INTERNAL, "node %lld belongs to no cell", (long long)(i / dim));
+  const int64_t places = picked ? picked->count : s->length;
+  const int threads = tesi_team_threads(ctx, s->cells * s->cell_nodes);
+  Places p = {.view = s, .picked = picked, .x = x};
+  double *B = NULL;
+  TES_TRY(tesi_mesh_geometry(s->mesh, &p.geometry));
+  TES_ALLOC(&B, s->n * (p.geometry->degree + 1));
+  TES_ALLOC(&p.last, places);
+  TES_ALLOC(&p.memory, threads * s->cell_nodes * s->dim);
+  tesi_geometry_tables(p.geometry, s->n, s->node, B, NULL);
+  p.B = B;
+  tesi_team_for(threads, s->cells, find_last, &p);
+  for (int64_t i = 0; i < places; i++)
+    for (int d = 0; d < s->dim && !p.last[i]; d++) x[i * s->dim + d] = NAN;
+  tesi_team_for(threads, s->cells, put_cells, &p);
+  TES_TRY(share_coordinates(&p));
+  for (int64_t i = 0; i < places * s->dim; i++)
+    if (isnan(x[i])) TES_FAIL(TES_INTERNAL, "a node belongs to no cell");
 done:
   tesi_free(ctx, &B);
-  tesi_free(ctx, &at);
-  tesi_free(ctx, &has);
+  tesi_free(ctx, &p.last);
+  tesi_free(ctx, &p.memory);
   return status;
 }
 

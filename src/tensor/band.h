@@ -1,13 +1,13 @@
-/* Matrices of one direction, whose rows have few entries side by side, and their products along one direction of a
+/* Matrices of one direction whose rows have a few consecutive entries, and their products along one direction of a
  * tensor. */
 #ifndef TESI_BAND_H
 #define TESI_BAND_H
 
 #include "base/base.h"
 
-/* Entry j of row r stands in column (first[r] + j) mod columns: in a periodic direction rows go on at the beginning. */
+/* Entry j of row r is in column (first[r] + j) mod columns: in a periodic direction rows continue at the beginning. */
 typedef struct TesiBand {
-  int rows, columns, width; /* width: entries a row, zeros where there are fewer */
+  int rows, columns, width; /* width: entries per row; shorter rows are padded with zeros */
   int *first, *count;       /* [rows]; count: entries that are not zero padding, after tesi_band_finish() */
   double *value;            /* [rows][width] */
   float *single;            /* the same in float32, after tesi_band_finish() */
@@ -18,13 +18,13 @@ TesStatus tesi_band_create(TesContext *ctx, int rows, int columns, int width, Te
 void tesi_band_free(TesContext *ctx, TesiBand *band);
 /* Adds to an entry that the row has. */
 void tesi_band_add(TesiBand *band, int row, int column, double value);
-/* 0 where the row has none. */
+/* 0 if the row does not have the entry. */
 double tesi_band_entry(const TesiBand *band, int row, int column);
 /* Zeros in a row. */
 void tesi_band_clear(TesiBand *band, int row);
-/* t <- b' with rows of `width` entries, which hold all of them. */
+/* t <- b' with rows of `width` entries, which must be enough. */
 TesStatus tesi_band_transpose(TesContext *ctx, const TesiBand *b, int width, TesiBand *t);
-/* To be called when all entries are there: leaves out zeros at both ends of the rows. */
+/* To be called when all entries are added: removes zeros at both ends of the rows. */
 void tesi_band_finish(TesiBand *band);
 
 /* y[o][r][i] <- keep y[o][r][i] + factor sum_c band[r][c] x[o][c][i], keep 0 or 1; with keep = 0 y is not read. x

@@ -9,7 +9,7 @@
 #define VALUES(band) ((band)->value)
 #endif
 
-/* One row of y, [begin, end): entries before the end of a periodic direction, then those behind it. */
+/* One row of y, [begin, end): entries before the end of a periodic direction, then entries after it. */
 static void row_of(const TesiBandProduct *p, int r, int64_t begin, int64_t end, const Real *x, Real *y) {
   const TesiBand *band = p->band;
   const Real *value = VALUES(band) + (int64_t)r * band->width, factor = (Real)p->factor;

@@ -1,5 +1,5 @@
-/* Products of small dense matrices on one thread, for the coarsest level: a BLAS with threads of its own fights
- * with OpenMP's. */
+/* Products of small dense matrices on one thread, for the coarsest level: the threads of a BLAS would compete with
+ * those of OpenMP. */
 #ifndef TESI_MATMUL_H
 #define TESI_MATMUL_H
 
@@ -9,7 +9,7 @@
 typedef void (*TesiMatmul)(int m, int n, int k, const double *A, ptrdiff_t lda, const double *B,
                            ptrdiff_t ldb, double *C, ptrdiff_t ldc);
 
-/* The build for SIMD vectors of so many bits. */
+/* The build for SIMD vectors of this width in bits. */
 TesiMatmul tesi_matmul(int bits);
 
 #endif

@@ -1,7 +1,7 @@
-/* SIMD vectors for the files *_simd.c, which are compiled once a vector width (TESI_SIMD_BITS = 128, 256, 512).
+/* SIMD vectors for the files *_simd.c, which are compiled once per vector width (TESI_SIMD_BITS = 128, 256, 512).
  * TESI_SIMD(name) gives each build's functions their own name: name_128, name_256, name_512.
- * Vectors are GCC vector extensions: + - * work lane by lane, a scalar operand counts for all lanes. What needs one
- * text for both precisions is written in terms of tensor/simd_real.h. */
+ * Vectors are GCC vector extensions: + - * work lane by lane, a scalar operand is used in all lanes. Code with one text
+ * for both precisions uses tensor/simd_real.h. */
 #ifndef TESI_SIMD_H
 #define TESI_SIMD_H
 
@@ -16,10 +16,11 @@
 
 #define TESI_INLINE static inline __attribute__((always_inline))
 
-/* What is called less often than the loops run, and would be copied into each of them. */
+/* Marks functions that are called rarely compared with the loops, and would be inlined into each of them. */
 #define TESI_APART static __attribute__((noinline))
 
-/* Before a loop over a literal range: unrolled wholly, whatever its size, so that small arrays become registers. */
+/* Before a loop over a literal range: unrolls it completely, whatever its length, so that small arrays become
+ * registers. */
 #if defined(__clang__)
 #define TESI_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -28,7 +29,8 @@
 
 #ifdef TESI_SIMD_BITS
 
-/* TESI_EACH_DEGREE(F): F(1) F(2) ... for the degrees that have loops of their own in this build; _8, _4: none above. */
+/* TESI_EACH_DEGREE(F): F(1) F(2) ... for the degrees with specialised loops in this build; _8, _4: up to this
+ * degree. */
 #if TESI_SIMD_BITS > 128
 #define TESI_DEGREES TESI_SIMD_DEGREES
 #else

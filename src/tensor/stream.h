@@ -1,5 +1,5 @@
-/* Stores that pass the caches by, for arrays that are not read again soon. In the files *_simd.c that have such arrays
- * alone: the header of the intrinsics takes half a second to read. */
+/* Stores that bypass the caches, for arrays that are not read again soon. Only *_simd.c files with such arrays include
+ * it, since the header of the intrinsics takes half a second to read. */
 #ifndef TESI_STREAM_H
 #define TESI_STREAM_H
 

@@ -27,7 +27,7 @@ void tesi_average_free(TesiAverage *a) {
   a->count = 0;
 }
 
-/* The means get `share` of a value in the place of their own. */
+/* The mean moves towards a value by `share` of the difference. */
 static TesStatus mix(TesiAveraged *row, const TesVector *value, double share) {
   TesContext *ctx = value->context;
   TesStatus status = TES_OK;

@@ -1,4 +1,4 @@
-/* Means in time of vectors and of their squares, entry by entry, by the trapezoidal rule from a time on. */
+/* Time averages of vectors and of their squares, entry by entry, by the trapezoidal rule from some time on. */
 #ifndef TESI_AVERAGE_H
 #define TESI_AVERAGE_H
 
@@ -8,28 +8,29 @@ enum { TESI_AVERAGES = 4, TESI_AVERAGE_POWERS = 2 };
 
 /* A value that is averaged. */
 typedef struct TesiAveraged {
-  const char *name; /* of its mean in states; the mean of squares is NAME-squares */
+  const char *name; /* name of its mean in states; the mean of squares is NAME-squares */
   const TesSpace *space;
   const TesVector *value;
-  TesVector *const *old; /* where the value before a step is, once the step is made; NULL: in `value`, until then */
+  TesVector *const *old; /* place of the value before a step, when the step is made; NULL: it is in `value` until
+                          * then */
   /* to <- the square of a value; NULL: entry by entry. */
   TesStatus (*square)(void *user, const TesVector *value, TesVector *to);
   void *user;
-  TesVector *mean[TESI_AVERAGE_POWERS];        /* [0] of values, [1] of squares */
-  TesVector component[TESI_AVERAGE_POWERS][3]; /* views of these, of a space of several components */
+  TesVector *mean[TESI_AVERAGE_POWERS];        /* [0] means of values, [1] of squares */
+  TesVector component[TESI_AVERAGE_POWERS][3]; /* views of their components, for spaces of several components */
   TesVector *work;                             /* a square; NULL: not needed */
 } TesiAveraged;
 
 typedef struct TesiAverage {
   int count;         /* 0: nothing is averaged */
-  double from, time; /* since when; of how much time so far */
+  double from, time; /* beginning, and length of the averaged time */
   TesiAveraged of[TESI_AVERAGES];
 } TesiAverage;
 
-/* The means of another value, which begin as 0; its vectors are made. */
+/* Adds a value, whose means begin as 0, and makes its vectors. */
 TesStatus tesi_average_follow(TesiAverage *average, const TesiAveraged *of);
 void tesi_average_free(TesiAverage *average);
-/* The values at the beginning (`end` false) or end of a step count. */
+/* Adds the values at the beginning (`end` false) or the end of a step. */
 TesStatus tesi_average_add(TesiAverage *average, double begin, double end, bool at_end);
 void tesi_average_list(TesiAverage *average, TesiState *state);
 

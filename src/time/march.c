@@ -155,6 +155,7 @@ static TesStatus end_if_steady(TesiMarch *m, const TesiScheme *s, void *user) {
   const TesStatus status = s->change(user, &size, &change);
   if (status != TES_OK) return status;
   m->largest = fmax(m->largest, size);
+  m->change = m->largest > 0 ? change / (m->largest * m->last) : 0;
   if (change <= m->desc.steady * m->largest * m->last) m->steps = m->step;
   return status;
 }

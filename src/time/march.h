@@ -58,6 +58,7 @@ typedef struct TesiMarch {
   double base;     /* of their ladder */
   int since;       /* steps of this length by the flow; of patient schemes, steps that allowed a longer one */
   double largest;  /* |u| so far, where it is asked for */
+  double change;   /* of the last step, relative to that and per unit of time */
   double crossed;  /* by the flow since the mesh was changed, in cells */
   bool warned;     /* of unstable steps */
   bool left;       /* the values at the beginning of this step are in the means */

@@ -1,4 +1,4 @@
-/* The methods, a row each. */
+/* The methods, one row each. */
 #include "time/stepper.h"
 
 /* sdirk2: gamma = 1 - 1 / sqrt 2. sdirk3 (Alexander 1977): gamma the root of x^3 - 3 x^2 + 3/2 x - 1/6 between 0

@@ -1,7 +1,7 @@
-/* Formulas of one solve a step: backward differences, and the trapezoidal rule. */
+/* Formulas with one solve per step: backward differences, and the trapezoidal rule. */
 #include "time/stepper.h"
 
-/* A step before its iterations. */
+/* The part of a step before its iterations. */
 typedef struct Begin {
   TesiStepper *s;
   const TesiTimeMethod *method;
@@ -26,7 +26,7 @@ done:
   return status;
 }
 
-/* sigma M u1 + K u1 = F1 + M sum back[j] u(t - j dt) / dt. Backward Euler is the one of one old value. */
+/* sigma M u1 + K u1 = F1 + M sum back[j] u(t - j dt) / dt. Backward Euler is the formula with one old value. */
 TesStatus tesi_multistep(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
@@ -64,7 +64,7 @@ done:
   return status;
 }
 
-/* The same, without a part of K that is taken of what the old values extrapolate to; with one value of order one. */
+/* The same with a part of K applied to the extrapolation of the old values; with one old value it has order one. */
 TesStatus tesi_carrying_multistep(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;

@@ -9,7 +9,7 @@ typedef struct Begin {
   TesVector *u;
 } Begin;
 
-/* A stage before its iterations. */
+/* The part of a stage before its iterations. */
 static TesStatus begin_stage(void *data) {
   const Begin *begin = data;
   TesiStepper *s = begin->s;
@@ -28,8 +28,9 @@ done:
 }
 
 /* Stage i: y = u0 + dt sum_(j < i) a[i][j] k_j; (sigma M + K) x = F(t + c[i] dt) + sigma M y; k_i = sigma (x - y).
- * The slopes k_i come from the solutions alone: no mass matrix is inverted, at nodes with boundary values they are
- * those of the values, and what a solve left of its residual is in no later stage multiplied by 1 / dt. */
+ * The slopes k_i are computed from the solutions alone. So no mass matrix is inverted, the slopes at nodes with
+ * boundary values are slopes of these values, and the residual of a solve is not multiplied by 1 / dt in later
+ * stages. */
 static TesStatus stage(TesiStepper *s, const TesiTimeMethod *method, int i, double time, TesVector *u) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;

@@ -2,7 +2,7 @@
  *   u1 = u0 + dt v0 + dt^2 (older a0 + beta a1),   v1 = v0 + dt ((1 - gamma) a0 + gamma a1),
  * with the equation at a mean of both ends (Chung and Hulbert 1993):
  *   M ((1 - am) a1 + am a0) + K ((1 - af) u1 + af u0) = F(t + (1 - af) dt).
- * With a1 from the first row it is one solve of (sigma M + K) u1, sigma = (1 - am) / ((1 - af) beta dt^2).
+ * With a1 from the first row this is one solve with sigma M + K for u1, sigma = (1 - am) / ((1 - af) beta dt^2).
  *   newmark            am = af = 0, beta = 1/4, gamma = 1/2: the trapezoidal rule
  *   generalized_alpha  am = (2 rho - 1) / (rho + 1), af = rho / (rho + 1), gamma = 1/2 - am + af,
  *                      beta = (1 - am + af)^2 / 4: the highest frequencies are multiplied by rho each step
@@ -45,7 +45,7 @@ double tesi_time_second_error(TesTimeMethod method, double rho) {
   return f.beta + (f.am - f.af) / 2 - 1. / 6;
 }
 
-/* b <- (F - af K u0) / (1 - af), but for sigma M u0, which `y` gets. */
+/* b <- (F - af K u0) / (1 - af), without the term sigma M u0, which is added through `y`. */
 static TesStatus find_load(TesiStepper *s, const Family *f, double sigma, double time) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
@@ -83,7 +83,7 @@ done:
   return status;
 }
 
-/* A step before its iterations. */
+/* The part of a step before its iterations. */
 typedef struct Begin {
   TesiStepper *s;
   Family f;

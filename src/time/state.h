@@ -11,11 +11,11 @@
 
 enum { TESI_STATE_VECTORS = 16, TESI_STATE_NUMBERS = 32, TESI_STATE_NAME = 32 };
 
-/* How a vector goes to another mesh. */
+/* How a vector is moved to another mesh. */
 typedef enum TesiStateMove {
   TESI_STATE_PROJECTED,    /* by L2 projection */
   TESI_STATE_INTERPOLATED, /* at nodes */
-  TESI_STATE_MADE          /* the scheme makes it anew from the others */
+  TESI_STATE_MADE          /* the scheme computes it again from the other vectors */
 } TesiStateMove;
 
 typedef struct TesiStateVector {
@@ -32,11 +32,11 @@ typedef struct TesiStateNumber {
   double *real; /* [count]; NULL: */
   int *whole;   /* 0..most; NULL: */
   int most;
-  double fixed; /* a file's number must be this one */
+  double fixed; /* the number in a file must be this number */
 } TesiStateNumber;
 
 typedef struct TesiState {
-  const TesSpace *space; /* of files: no vector is longer than its vectors */
+  const TesSpace *space; /* of files: upper bound of the length of a vector */
   double accuracy;       /* of projections to another mesh */
   int vectors, numbers;
   TesiStateVector vector[TESI_STATE_VECTORS];
@@ -46,32 +46,32 @@ typedef struct TesiState {
 /* Lists the state of a scheme, from an empty list. */
 typedef void (*TesiStateList)(void *user, TesiState *state);
 
-/* age 0: the vector of now; age n: the vector of n steps before, whose name is NAME-n. */
+/* age 0: the present vector; age n: the vector n steps ago, with the name NAME-n. */
 TesiStateVector *tesi_state_add(TesiState *state, const char *name, int age, const TesSpace *space,
                                 TesVector *vector, TesiStateMove move);
 void tesi_state_add_real(TesiState *state, const char *name, int count, double *value);
-/* 0..most: a file with another value is damaged. */
+/* Allowed values: 0..most; a file with another value is damaged. */
 void tesi_state_add_whole(TesiState *state, const char *name, int most, int *value);
 /* A number that stays the same in a run. A run does not go on from a state in which the number differs. */
 void tesi_state_add_fixed(TesiState *state, const char *name, double value);
 
-/* NULL: there is none. */
+/* NULL: there is no such entry. */
 const TesiStateVector *tesi_state_vector(const TesiState *state, const char *name);
 const TesiStateNumber *tesi_state_number(const TesiState *state, const char *name);
 double tesi_state_get(const TesiStateNumber *number, int i);
-/* Nothing where the number is a fixed one. */
+/* Does nothing if the number is fixed. */
 void tesi_state_set(const TesiStateNumber *number, int i, double value);
 /* Numbers of `to` <- the numbers of `from` that have the same name and count. */
 void tesi_state_copy_numbers(const TesiState *from, const TesiState *to);
 
-/* Copies of a state, to go back to. */
+/* Copies of a state, for steps that are undone. */
 typedef struct TesiKept {
   int vectors;
   TesVector *vector[TESI_STATE_VECTORS];
   double *number; /* NULL: nothing is kept */
 } TesiKept;
 
-/* The second call and those after it expect the same list. */
+/* Later calls must have the same list as the first call. */
 TesStatus tesi_state_keep(const TesiState *state, TesiKept *kept);
 TesStatus tesi_state_go_back(const TesiState *state, const TesiKept *kept);
 void tesi_kept_free(TesContext *context, TesiKept *kept);

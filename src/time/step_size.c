@@ -1,4 +1,4 @@
-/* Steps that differ: the numbers of formulas over times that are not equally far apart, and how long the next is. */
+/* Steps of varying length: coefficients of the formulas for unequal steps, and the length of the next step. */
 #include <math.h>
 #include "time/stepper.h"
 

@@ -1,4 +1,4 @@
-/* A step of any method: history, starts and guesses. */
+/* A step of any method: history, starting steps and guesses. */
 #include "time/stepper.h"
 #include <string.h>
 
@@ -51,7 +51,7 @@ void tesi_stepper_destroy(TesiStepper **stepper) {
   tesi_free(ctx, stepper);
 }
 
-/* The same by copies: what is replayed knows addresses. */
+/* The same by copies, since recordings contain addresses. */
 static TesStatus copy_on(TesiStepper *s, double time, const TesVector *u) {
   TesStatus status = TES_OK;
   s->known = tesi_min(s->known + 1, s->kept);
@@ -63,7 +63,7 @@ static TesStatus copy_on(TesiStepper *s, double time, const TesVector *u) {
   return status == TES_OK ? tes_vector_copy(u, 1, s->old[0]) : status;
 }
 
-/* old <- u, and those before move on. */
+/* old <- u, and the older values move by one place. */
 static TesStatus keep(TesiStepper *s, double time, const TesVector *u) {
   if (s->evolution.begin) return copy_on(s, time, u);
   TesVector *last = s->old[s->kept - 1];
@@ -127,7 +127,7 @@ TesStatus tesi_stepper_start(TesiStepper *s, double sigma, double time, TesVecto
   return e->start ? e->start(e->user, sigma, time, s->b, s->old[0], x) : TES_OK;
 }
 
-/* x <- x + factor (what `count` old values extrapolate to). */
+/* x <- x + factor (the extrapolation of `count` old values). */
 static TesStatus add_extrapolation(const TesiStepper *s, int count, double at, double factor, TesVector *x) {
   double weight[TESI_STEPPER_OLD];
   TesStatus status = TES_OK;

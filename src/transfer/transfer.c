@@ -54,7 +54,8 @@ TesStatus tes_transfer_create(TesContext *context, const TesTransferDesc *desc, 
   t->coarse_length = t->coarse->length, t->fine_length = t->fine->length;
   t->precision = desc->precision;
   TES_TRY(kind->init(t));
-  if (kind == &tesi_transfer_box && tesi_ranks(ctx) > 1) TES_TRY(tesi_transfer_share(t));
+  const bool box = kind == &tesi_transfer_box || kind == &tesi_transfer_rt;
+  if (box && tesi_ranks(ctx) > 1) TES_TRY(tesi_transfer_share(t));
   *transfer = t;
   t = NULL;
 done:

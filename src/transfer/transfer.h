@@ -73,7 +73,7 @@ typedef struct TesiTransferKind {
 } TesiTransferKind;
 extern const TesiTransferKind tesi_transfer_box, tesi_transfer_cells, tesi_transfer_rt, tesi_transfer_by_part;
 
-/* The last step of creations of kind box on several ranks. */
+/* The last step of creations of kinds box and rt on several ranks. */
 TesStatus tesi_transfer_share(TesTransfer *transfer);
 /* Kind box between boxes with periodic directions: sets table and plan. */
 TesStatus tesi_transfer_periodic_init(TesTransfer *transfer);
@@ -89,8 +89,8 @@ TesStatus tesi_transfer_device_init(TesTransfer *transfer);
  * that is a device's. It must outlive the transfer's use. */
 void tesi_transfer_lend(TesTransfer *transfer, void *memory);
 
-/* From a level that every rank has whole, over desc->coarse of all ranks: see transfer_whole.c. Devices with kernels,
- * one component. All ranks call it. */
+/* From a level that every rank has whole, over desc->coarse of all ranks: see transfer_whole.c. One component of
+ * element q, or elements rt and dg. All ranks call it. */
 TesStatus tesi_transfer_create_whole(const TesTransferDesc *desc, const TesSpace *whole,
                                      TesTransfer **transfer);
 /* Of such a transfer the one to this rank's part of the coarse level, and a vector of that, *coarse; NULL: it is

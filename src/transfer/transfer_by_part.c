@@ -1,10 +1,10 @@
-/* Transfers of spaces of several parts: one a part, which alike parts share, and in a pass of their own where the kind
- * has passes of several vectors. */
+/* Transfers of spaces of several parts: one transfer per part. Equal parts share a transfer, and are transferred in one
+ * pass if the kind can do several vectors at once. */
 #include "transfer/transfer.h"
 
 typedef struct Plan {
   int count;
-  TesTransfer *part[TESI_SCALARS]; /* NULL: that of part same[] */
+  TesTransfer *part[TESI_SCALARS]; /* NULL: the transfer of part same[] */
   int same[TESI_SCALARS];
 } Plan;
 
@@ -12,7 +12,7 @@ static void *entry(const TesTransfer *t, const TesSpace *space, const void *vect
   return (char *)vector + (size_t)space->part_first[part] * tesi_precision_size(t->precision);
 }
 
-/* Parts from p on that are transferred together, one behind the other. */
+/* Parts from p on that are transferred together, one after the other in the vector. */
 static int together(const TesTransfer *t, int p) {
   const Plan *plan = t->plan;
   const TesTransfer *part = plan->part[plan->same[p]];

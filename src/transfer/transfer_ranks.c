@@ -1,4 +1,4 @@
-/* Transfers of kind box on several ranks: each has the coarse cells over its fine ones, and cuts lie on coarse
+/* Transfers of kinds box and rt on several ranks: each has the coarse cells over its fine ones, and cuts lie on coarse
  * vertices. So prolongation needs nobody. A node on a cut is restricted by the rank that owns it alone, and what comes
  * to coarse nodes from both sides is summed. */
 #include <string.h>
@@ -13,10 +13,12 @@ static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse)
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
   const size_t size = tesi_precision_size(t->precision);
-  const TesiOwned *own = &t->fine->layout->block[0];
-  TES_TRY(tesi_context_device(ctx)->copy(ctx, own->owned, 1, t->precision,
-                                         (const char *)fine + (size_t)own->start * size, t->precision,
-                                         (char *)t->owned + (size_t)own->start * size));
+  const TesiLayout *layout = t->fine->layout;
+  for (int i = 0; i < layout->blocks; i++) {
+    const size_t start = (size_t)layout->block[i].start * size;
+    TES_TRY(tesi_context_device(ctx)->copy(ctx, layout->block[i].owned, 1, t->precision,
+                                           (const char *)fine + start, t->precision, (char *)t->owned + start));
+  }
   TES_TRY(t->local->restrict_(t, t->owned, coarse));
   TES_TRY(tesi_sum_copies(ctx, t->coarse->layout->sum, t->precision, coarse));
 done:
@@ -31,7 +33,7 @@ static const TesTransfer *part_of(const TesTransfer *t, void **coarse) {
 
 bool tesi_transfer_takes_parts(const TesTransfer *t, const TesOperator *op) {
   void *coarse;
-  return part_of(t, &coarse)->local && op->local && op->local->residual;
+  return part_of(t, &coarse)->local && op->local && op->local->residual && !op->wide;
 }
 
 /* b on a cut counts for its owner alone. */
@@ -64,10 +66,13 @@ static TesStatus prolongate_ref(const TesTransfer *t, const double *coarse, bool
 static TesStatus restrict_ref(const TesTransfer *t, const double *fine, double *coarse) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
-  const TesiOwned *own = &t->fine->layout->block[0];
+  const TesiLayout *layout = t->fine->layout;
   double *owned = NULL;
   TES_ALLOC(&owned, t->fine_length);
-  memcpy(owned + own->start, fine + own->start, (size_t)own->owned * sizeof *owned);
+  for (int i = 0; i < layout->blocks; i++) {
+    const TesiOwned *own = &layout->block[i];
+    memcpy(owned + own->start, fine + own->start, (size_t)own->owned * sizeof *owned);
+  }
   TES_TRY(t->local->restrict_ref(t, owned, coarse));
   tesi_exchange_sum(t->coarse->layout->sum, TES_DOUBLE, coarse);
 done:
@@ -86,6 +91,7 @@ TesStatus tesi_transfer_share(TesTransfer *t) {
   TesStatus status = TES_OK;
   const size_t bytes = (size_t)t->fine_length * tesi_precision_size(t->precision);
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, &t->owned));
+  TES_TRY(tesi_prepare_copies(ctx, t->coarse->layout->sum));
   t->local = t->table;
   t->table = &table;
 done:

@@ -3,12 +3,14 @@
  * other levels; one exchange makes restricted vectors whole. Where the coarse level adds by atomics the ranks have
  * different rounding in it; prolongation between forests gives all copies of a fine node the value of one rank. */
 #include "device/gathered.h"
+#include "operator/operator_wide.h"
 #include "space/file_order.h"
 #include "transfer/transfer.h"
 
 typedef struct Plan {
   TesTransfer *part; /* to this rank's part of the coarse level */
   void *coarse;      /* of that level */
+  TesiWide *wide;    /* of elements rt and dg, in the place of what follows */
   TesiGathered *gathered;
   int32_t *place, *own; /* of the plain versions: tesi_gathered_create() */
   int64_t owned;
@@ -18,7 +20,8 @@ static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, 
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
   const Plan *plan = t->plan;
-  TES_TRY(tesi_gathered_cut(plan->gathered, t->precision, coarse, plan->coarse));
+  TES_TRY(plan->wide ? tesi_wide_cut(plan->wide, t->precision, coarse, plan->coarse)
+                     : tesi_gathered_cut(plan->gathered, t->precision, coarse, plan->coarse));
   TES_TRY(plan->part->table->prolongate(plan->part, plan->coarse, add, fine));
 done:
   return status;
@@ -29,7 +32,7 @@ static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse)
   TesStatus status = TES_OK;
   const Plan *plan = t->plan;
   TES_TRY(plan->part->table->restrict_(plan->part, fine, plan->coarse));
-  TES_TRY(tesi_gathered_collect(plan->gathered, t->precision, plan->coarse, coarse));
+  TES_TRY(tesi_transfer_collect(t, coarse));
 done:
   return status;
 }
@@ -39,6 +42,7 @@ static void destroy(TesTransfer *t) {
   if (!plan) return;
   tes_transfer_destroy(&plan->part);
   tesi_gathered_destroy(&plan->gathered);
+  tesi_wide_destroy(&plan->wide);
   tesi_free(t->context, &plan->place);
   tesi_free(t->context, &plan->own);
   tesi_context_device(t->context)->release(t->context, &plan->coarse);
@@ -51,7 +55,8 @@ static TesStatus prolongate_ref(const TesTransfer *t, const double *coarse, bool
   const Plan *plan = t->plan;
   double *part = NULL;
   TES_ALLOC(&part, plan->part->coarse_length);
-  for (int64_t i = 0; i < plan->part->coarse_length; i++) part[i] = coarse[plan->place[i]];
+  if (plan->wide) tesi_wide_cut_host(plan->wide, TES_DOUBLE, coarse, part);
+  for (int64_t i = 0; i < plan->part->coarse_length && !plan->wide; i++) part[i] = coarse[plan->place[i]];
   TES_TRY(plan->part->table->prolongate_ref(plan->part, part, add, fine));
 done:
   tesi_free(ctx, &part);
@@ -65,6 +70,10 @@ static TesStatus restrict_ref(const TesTransfer *t, const double *fine, double *
   double *part = NULL;
   TES_ALLOC(&part, plan->part->coarse_length);
   TES_TRY(plan->part->table->restrict_ref(plan->part, fine, part));
+  if (plan->wide) {
+    tesi_wide_fill_host(plan->wide, TES_DOUBLE, part, coarse);
+    goto done;
+  }
   for (int64_t i = 0; i < t->coarse_length; i++) coarse[i] = 0;
   for (int64_t i = 0; i < plan->owned; i++) coarse[plan->place[plan->own[i]]] = part[plan->own[i]];
   tesi_reduce(ctx, TESI_SUM, (int)t->coarse_length, coarse);
@@ -117,7 +126,8 @@ TesStatus tesi_transfer_create_whole(const TesTransferDesc *desc, const TesSpace
   TES_NEW(&plan);
   t->plan = plan;
   TES_TRY(tes_transfer_create(ctx, desc, &plan->part));
-  TES_TRY(number_nodes(desc->coarse, plan));
+  TES_TRY(!whole->element->nodal ? tesi_wide_create_space(desc->coarse, tesi_reach_all(), &plan->wide)
+                                 : number_nodes(desc->coarse, plan));
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, (size_t)desc->coarse->length * tesi_precision_size(desc->precision), &plan->coarse));
   *transfer = t;
@@ -136,5 +146,6 @@ const TesTransfer *tesi_transfer_part(const TesTransfer *t, void **coarse) {
 
 TesStatus tesi_transfer_collect(const TesTransfer *t, void *whole) {
   const Plan *plan = t->plan;
-  return tesi_gathered_collect(plan->gathered, t->precision, plan->coarse, whole);
+  return plan->wide ? tesi_wide_fill(plan->wide, t->precision, plan->coarse, whole)
+                    : tesi_gathered_collect(plan->gathered, t->precision, plan->coarse, whole);
 }

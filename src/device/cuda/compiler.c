@@ -9,7 +9,7 @@
 
 enum { FORMAT = 1, LONGEST = 1200 };
 
-/* What decides which library is opened: a change of any is another record. */
+/* The inputs that decide which library is opened: if one of them changes, another record is used. */
 static void make_key(int capability, char key[65]) {
   static const char *const names[] = {"TESSERA_LIBNVRTC", "LD_LIBRARY_PATH", "CUDA_HOME"};
   TesiSha256 sha;
@@ -24,7 +24,7 @@ static void make_key(int capability, char key[65]) {
   tesi_sha256_hex(&sha, key);
 }
 
-/* The record holds as long as the library's file is the same. */
+/* The record is valid as long as the library's file does not change. */
 static bool recall(TesContext *ctx, const char *key, int *version, char target[32]) {
   char *record = NULL, text[LONGEST] = "", path[LONGEST];
   size_t bytes = 0;

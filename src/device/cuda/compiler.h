@@ -1,6 +1,5 @@
-/* Which run-time compiler there is and what it makes for a GPU, remembered beside the compiled kernels: a start
- * that finds all kernels in the cache need not open the compiler, which takes 5 ms from memory and 0.2 s from a
- * disk. */
+/* Remembers, beside the compiled kernels, the run-time compiler and its target for a GPU. If all kernels are in the
+ * cache, the compiler need not be opened, which takes 5 ms from memory and 0.2 s from a disk. */
 #ifndef TESI_CUDA_COMPILER_H
 #define TESI_CUDA_COMPILER_H
 

@@ -11,7 +11,7 @@
 typedef struct CudaState {
   TesiKernelState kernels; /* first: see kernel.h */
   const TesiCuDriver *cu;
-  int device, max_shared, multiprocessors, compiler; /* its version: 1000 major + 10 minor */
+  int device, max_shared, multiprocessors, compiler; /* the driver's version: 1000 major + 10 minor */
   TesiCuContext context;
   TesiCuStream stream;
   TesiCudaLoops loops;
@@ -22,7 +22,7 @@ static CudaState *state_of(const TesContext *ctx) {
   return tesi_context_device_state(ctx);
 }
 
-/* Calls of the driver that can fail: the message says which. */
+/* Calls of the driver that can fail; the message names the call. */
 #define CU(state, call)                                                                                      \
   do {                                                                                                       \
     const int error_ = (state)->cu->call;                                                                    \
@@ -52,8 +52,8 @@ static void release(TesContext *ctx, void **address) {
   *address = NULL;
 }
 
-/* Calls that wait are refused here, before the driver refuses them: the driver would spoil the recording, perhaps of
- * a loop's body. */
+/* Calls that wait are refused here during a recording. The driver would refuse them too, but would spoil the recording,
+ * perhaps of a loop's body. */
 static TesStatus refuse_in_recording(TesContext *ctx, const char *what) {
   TesStatus status = TES_OK;
   if (state_of(ctx)->kernels.recording) TES_FAIL(TES_INTERNAL, "%s while work is recorded", what);
@@ -136,7 +136,7 @@ static void unpin(TesContext *ctx, void **address) {
   *address = NULL;
 }
 
-/* Whole units of memory: the driver shares no less, and small blocks have one in common. */
+/* Sizes are multiples of the driver's unit of sharing; small blocks share a unit. */
 static TesStatus share(TesContext *ctx, size_t bytes, TesiShared *name, void **address) {
   enum { UNIT = 2 << 20 };
   TesStatus status = TES_OK;
@@ -144,7 +144,7 @@ static TesStatus share(TesContext *ctx, size_t bytes, TesiShared *name, void **a
   TesiCuShared handle;
   *name = (TesiShared){.bytes = (bytes + UNIT - 1) / UNIT * UNIT, .device = s->device};
   TES_TRY(allocate(ctx, name->bytes, address));
-  CU(s, stream_synchronize(s->stream)); /* its zeros are there before others write */
+  CU(s, stream_synchronize(s->stream)); /* the zeros must be there before others write */
   const int error = s->cu->share(&handle, address_of(*address));
   if (error)
     TES_FAIL(TES_MISSING, "GPU: %s: its memory cannot be shared with other processes",
@@ -187,7 +187,7 @@ static void close_shared(TesContext *ctx, const TesiShared *name, void **address
   *address = NULL;
 }
 
-/* Zeros of long vectors by the driver: a fifth faster than a kernel; 3 us slower for short ones. */
+/* The driver sets long vectors to zero, a fifth faster than a kernel; for short vectors it would take 3 us more. */
 static TesStatus fill(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);
@@ -295,8 +295,8 @@ done:
   return status;
 }
 
-/* graph NULL: what was recorded is of no use. It is left alone: bodies of loops may have ended with an error, and the
- * driver crashes over them. */
+/* graph NULL: the recording is dropped. It is not destroyed, since bodies of loops may have ended with an error, and
+ * the driver would crash. */
 static TesStatus graph_end(TesContext *ctx, void **graph) {
   TesStatus status = TES_OK;
   CudaState *s = state_of(ctx);

@@ -7,15 +7,15 @@
 extern const TesiDevice tesi_device_cuda;
 /* Makes GPU `number` the device of ctx. Errors: TES_MISSING (driver, GPU or compiler), TES_OUT_OF_MEMORY. */
 TesStatus tesi_cuda_open(TesContext *ctx, int number);
-/* GPUs of this machine. Errors: TES_MISSING (no driver). */
+/* Number of GPUs of this machine. Errors: TES_MISSING (no driver). */
 TesStatus tesi_cuda_count(TesContext *ctx, int *count);
 /* "cuda:0", ... */
 const char *tesi_cuda_name(const TesContext *ctx);
 /* "NVIDIA H200", ... */
 const char *tesi_cuda_model(const TesContext *ctx);
-/* Where the GPU is on the PCI bus, as NVML wants it. */
+/* The GPU's address on the PCI bus, in NVML's format. */
 bool tesi_cuda_bus(const TesContext *ctx, int size, char *bus);
-/* The stream on which everything is queued, for libraries. */
+/* The stream of all queued work, for libraries. */
 void *tesi_cuda_stream(const TesContext *ctx);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "device/cuda/cuda.h"
 
-/* From the library's public headers: enumerators that versions 0.7 to 1.0 have alike. */
+/* From the library's public headers: enumerators that are the same in versions 0.7 to 1.0. */
 enum { SUCCESS = 0, NO_MEMORY = 2 };
 enum { REAL_64 = 1, INTEGER_32 = 10 };
 enum { GENERAL = 0, DEFINITE = 3 };
@@ -29,7 +29,7 @@ enum { MAJOR_VERSION = 0, MINOR_VERSION = 1, OLDEST = 7, ESTIMATES = 16, PEAK = 
   X(destroy_matrix, "cudssMatrixDestroy", (void *))                                                          \
   X(execute, "cudssExecute", (void *, int, void *, void *, void *, void *, void *))
 
-/* From version 0.8 on the type of the first entries of rows is an argument of its own. */
+/* From version 0.8 on, the type of the row offsets is a separate argument. */
 typedef int (*CreateRowsSince8)(void **, int64_t, int64_t, int64_t, void *, void *, void *, void *, int, int,
                                 int, int, int, int);
 
@@ -60,7 +60,7 @@ static void *find_library(void) {
   return library;
 }
 
-/* 100 times the major version, and the minor one; 0 where the library does not tell. */
+/* 100 times the major version plus the minor version; 0 if the library does not report it. */
 static int version_of(void *library) {
   void *address = library ? dlsym(library, "cudssGetProperty") : NULL;
   int (*property)(int, int *);

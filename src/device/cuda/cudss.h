@@ -1,5 +1,5 @@
-/* Factors of sparse matrices on an NVIDIA GPU with cuDSS (version 0.7 and newer), a library of NVIDIA that is opened
- * where it is found, and never part of a build. TESSERA_LIBCUDSS names the file. */
+/* Factors of sparse matrices on an NVIDIA GPU by NVIDIA's library cuDSS (version 0.7 and newer). It is opened if it is
+ * found, and is never part of a build. TESSERA_LIBCUDSS names the file. */
 #ifndef TESI_CUDSS_H
 #define TESI_CUDSS_H
 
@@ -10,8 +10,8 @@ typedef struct TesiCudss TesiCudss;
 /* Whether the library can be opened, and is new enough. */
 bool tesi_cudss_available(void);
 
-/* By rows, host arrays: first [n + 1], column and value [first[n]]; copied. Definite: symmetric, entries at and below
- * the diagonal alone. */
+/* Compressed rows, host arrays: first [n + 1], column and value [first[n]]; copied. Definite: symmetric, only entries
+ * on and below the diagonal. */
 typedef struct TesiCudssDesc {
   int64_t n;
   bool definite;
@@ -21,9 +21,10 @@ typedef struct TesiCudssDesc {
 /* Orders the unknowns. Errors: TES_MISSING, TES_OUT_OF_MEMORY. */
 TesStatus tesi_cudss_create(TesContext *ctx, const TesiCudssDesc *desc, TesiCudss **cudss);
 void tesi_cudss_destroy(TesContext *ctx, TesiCudss **cudss);
-/* Entries of the factors, and bytes of the device at most. */
+/* Number of entries of the factors, and peak bytes of device memory. */
 void tesi_cudss_cost(const TesiCudss *cudss, double *entries, double *bytes);
-/* The factors. *pivots: how many were replaced, because they vanished or, in definite matrices, were not positive. */
+/* Makes the factors. *pivots: number of pivots that were replaced, because they vanished or, in definite matrices, were
+ * not positive. */
 TesStatus tesi_cudss_compute(TesContext *ctx, TesiCudss *cudss, int *pivots);
 /* x <- A^-1 x, host array. */
 TesStatus tesi_cudss_solve(TesContext *ctx, TesiCudss *cudss, double *x);

@@ -6,7 +6,7 @@
 #include "device/cuda/cuda.h"
 #include "device/cuda/driver.h"
 
-/* From the library's public header: enumerators that stay as they are. */
+/* From the library's public header: enumerators that do not change between versions. */
 enum {
   INDEX_32 = 2,
   BASE_ZERO = 0,
@@ -40,7 +40,7 @@ struct TesiSpmv {
 #undef X
   void *library, *handle, *matrix, *x, *y, *buffer;
   int algorithm, type;
-  double one[1], zero[1]; /* 1 and 0 of the matrix's type */
+  double one[1], zero[1]; /* constants 1 and 0 of the matrix's type */
 };
 
 #define CUSPARSE(call)                                                                                       \
@@ -84,7 +84,7 @@ done:
   return status;
 }
 
-/* Makes the algorithm the one in use. */
+/* Selects the algorithm. */
 static TesStatus prepare(TesContext *ctx, TesiSpmv *s, int algorithm) {
   TesStatus status = TES_OK;
   size_t bytes = 0;
@@ -167,7 +167,7 @@ done:
 
 TesStatus tesi_spmv_run(TesContext *ctx, const TesiSpmv *s, const void *x, void *y) {
   TesStatus status = TES_OK;
-  CUSPARSE(s->set_stream(s->handle, tesi_cuda_stream(ctx))); /* loops of recordings have their own */
+  CUSPARSE(s->set_stream(s->handle, tesi_cuda_stream(ctx))); /* loops of recordings have their own streams */
   CUSPARSE(s->set_vector(s->x, (void *)x));
   CUSPARSE(s->set_vector(s->y, y));
   CUSPARSE(s->spmv(s->handle, NO_TRANSPOSE, s->one, s->matrix, s->x, s->zero, s->y, s->type, s->algorithm,

@@ -1,5 +1,5 @@
-/* y = A x with cuSPARSE, for assembled operators. libcusparse is opened when asked for; where it is missing that is
- * a clear message.
+/* y = A x with cuSPARSE, for assembled operators. libcusparse is opened at the first use; a message says if it is
+ * missing.
  * TESSERA_LIBCUSPARSE names the file. */
 #ifndef TESI_CUSPARSE_H
 #define TESI_CUSPARSE_H
@@ -11,7 +11,7 @@ typedef struct TesiSpmv TesiSpmv;
 /* Whether the library can be opened. */
 bool tesi_spmv_available(void);
 
-/* Device addresses: row [rows + 1] and column [entries] int32, value in `precision`; they stay the caller's. */
+/* Device addresses: row [rows + 1] and column [entries] int32, value in `precision`; owned by the caller. */
 typedef struct TesiSpmvDesc {
   int64_t rows, columns, entries;
   TesPrecision precision;

@@ -93,7 +93,7 @@ enum {
   X(error_name, "cuGetErrorName", (int, const char **))                                                      \
   X(error_text, "cuGetErrorString", (int, const char **))
 
-/* Those of loops in graphs, NULL in drivers before CUDA 12.4. */
+/* The entry points of loops in graphs, NULL in drivers before CUDA 12.4. */
 #define TESI_CU_LOOPS(X)                                                                                     \
   X(capture_info, "cuStreamGetCaptureInfo_v2",                                                               \
     (TesiCuStream, int *, unsigned long long *, TesiCuGraph *, const TesiCuNode **, size_t *))               \
@@ -112,9 +112,9 @@ typedef struct TesiCuDriver {
 #undef X
 } TesiCuDriver;
 
-/* Opens the driver (once a process) and initialises it. Errors: TES_MISSING with cause and remedy. */
+/* Opens the driver (once per process) and initialises it. Errors: TES_MISSING with cause and remedy. */
 TesStatus tesi_cu_open(TesContext *ctx, const TesiCuDriver **driver);
-/* Whether all entries of loops are there. */
+/* Whether all entry points of loops are there. */
 bool tesi_cu_has_loops(const TesiCuDriver *driver);
 /* "CUDA_ERROR_..." and its explanation, for messages. */
 const char *tesi_cu_name(const TesiCuDriver *driver, int error);

@@ -1,5 +1,5 @@
-/* A loop of a recording: a kernel that sets the condition, then a while node, whose body is recorded on a stream of its
- * own and ends with that kernel again. */
+/* A loop of a recording: a kernel that sets the condition, then a while node. The body of the node is recorded on its
+ * own stream and ends with the same kernel. */
 #include "device/cuda/loop.h"
 
 enum { FIRST_VERSION = 12040, CONDITIONAL = 13, WHILE = 1, SET_DEPENDENCIES = 1, OWN_THREAD = 1 };
@@ -47,7 +47,7 @@ void tesi_cuda_loops_destroy(const TesiCuDriver *cu, TesiCudaLoops *loops) {
 
 /* ---- one loop ------------------------------------------------------------------------------------------ */
 
-/* The graph that is being recorded on a stream, and what comes next waits for. */
+/* The graph that is being recorded on a stream, and the nodes on which the next node depends. */
 typedef struct Place {
   TesiCuGraph graph;
   const TesiCuNode *after;

@@ -11,14 +11,14 @@ enum { TESI_CUDA_LOOPS = 2 /* deep */ };
 typedef struct TesiCudaLoops {
   bool asked, there;
   TesiKernel test;                      /* loop.cu */
-  int depth;                            /* of those that are being recorded */
-  TesiCuStream stream[TESI_CUDA_LOOPS]; /* on which bodies are recorded */
+  int depth;                            /* number of loops that are being recorded */
+  TesiCuStream stream[TESI_CUDA_LOOPS]; /* streams on which bodies are recorded */
   TesiCuStream outer[TESI_CUDA_LOOPS];
   unsigned long long condition[TESI_CUDA_LOOPS];
   const int *go_on[TESI_CUDA_LOOPS];
 } TesiCudaLoops;
 
-/* Whether the driver has them; loads the kernel that they need. Not within a recording when asked first. */
+/* Whether the driver has loops; loads the kernel that they need. The first call must not be inside a recording. */
 bool tesi_cuda_loops(TesContext *ctx, const TesiCuDriver *cu, TesiCudaLoops *loops);
 /* A graph of the GPU's context is being recorded on *stream. Until the end of the loop *stream is the stream of the
  * loop's body. */

@@ -56,13 +56,13 @@ bool tesi_nvrtc_path(char *path, size_t size) {
   return snprintf(path, size, "%s", info.dli_fname) < (int)size;
 }
 
-/* libnvrtc looks for its builtins in the system's folders only: bring them in from its own. */
+/* libnvrtc looks for its builtins in the system's folders only: they are opened here from libnvrtc's own folder. */
 static void open_builtins(void) {
   char path[2048], own[1900];
   if (!tesi_nvrtc_path(own, sizeof own)) return;
   snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(strrchr(own, '/') - own), own,
            rtc.major, rtc.minor);
-  dlopen(path, RTLD_NOW | RTLD_LOCAL); /* a failure shows when something is compiled */
+  dlopen(path, RTLD_NOW | RTLD_LOCAL); /* a failure appears when a program is compiled */
 }
 
 static TesStatus open_once(TesContext *ctx) {
@@ -117,7 +117,7 @@ done:
   return status;
 }
 
-/* nvrtc wants headers and their names as two arrays. */
+/* nvrtc takes headers and their names as two arrays. */
 static int create(const TesiCompilation *c, Program *program) {
   const char *texts[TESI_TEXTS], *names[TESI_TEXTS];
   int n = 0;

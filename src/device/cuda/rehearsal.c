@@ -45,7 +45,7 @@ done:
   return status;
 }
 
-/* One line a kernel: "tesk_dot sm_90 double 4: 26 registers, stack 0, spills 0 + 0", from the assembler's report. */
+/* One line per kernel: "tesk_dot sm_90 double 4: 26 registers, stack 0, spills 0 + 0", from the assembler's report. */
 static void report(TesContext *ctx, const char *target, const TesiCompilation *c, const char *log) {
   char name[96] = "?", options[256] = "";
   int stack = 0, stores = 0, loads = 0, registers;
@@ -55,7 +55,7 @@ static void report(TesContext *ctx, const char *target, const TesiCompilation *c
     const char *entry = strstr(line, "entry function '"), *used = strstr(line, "Used "),
                *frame = strstr(line, "bytes stack frame"), *end = strchr(line, '\n');
     if (entry && entry < end) sscanf(entry, "entry function '%95[^']", name);
-    if (frame && frame < end) /* what stands before the numbers differs between compilers */
+    if (frame && frame < end) /* the text before the numbers depends on the compiler */
       sscanf(line + strcspn(line, "0123456789"),
              "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores, &loads);
     if (used && used < end && sscanf(used, "Used %d registers", &registers) == 1)

@@ -25,14 +25,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 typedef struct EmulatorState {
   TesiKernelState kernels; /* first: see kernel.h */
   TesiEmulatedGraph *recording;
-  size_t memory; /* bytes, all that it has */
+  size_t memory; /* size of the memory in bytes */
 } EmulatorState;
 
 static EmulatorState *state_of(const TesContext *ctx) {
   return tesi_context_device_state(ctx);
 }
 
-/* As a GPU refuses what waits while work is recorded. */
+/* As on a GPU, calls that wait are refused during a recording. */
 static TesStatus refuse_in_recording(TesContext *ctx, const char *what) {
   TesStatus status = TES_OK;
   if (state_of(ctx)->recording) TES_FAIL(TES_INTERNAL, "%s while work is recorded", what);
@@ -46,7 +46,7 @@ static size_t available(TesContext *ctx) {
   return own < host ? own : host;
 }
 
-/* The host is asked for large blocks alone: that takes some files of the system. */
+/* The host's free memory is checked for large blocks only, since the check reads some files of the system. */
 static bool fits(TesContext *ctx, size_t bytes) {
   enum { LARGE = 1 << 28 };
   const EmulatorState *s = state_of(ctx);
@@ -68,8 +68,8 @@ static void release(TesContext *ctx, void **address) {
   *address = NULL;
 }
 
-/* Pages come from the system; the allocator of the context is asked for as much as nothing, so that an allocator that
- * refuses refuses here too. */
+/* Pages come from the system. A tiny block is also requested from the context's allocator, so that an allocator that
+ * refuses does so here too. */
 static TesStatus ask_allocator(TesContext *ctx) {
   TesStatus status = TES_OK;
   char *asked = NULL;
@@ -100,7 +100,7 @@ done:
   return status;
 }
 
-/* The host's side of a copy is no device memory: a GPU refuses it or reads something else. */
+/* The host's side of a copy must not be device memory: a GPU refuses it or reads other data. */
 static TesStatus check_host(TesContext *ctx, const void *host) {
   TesStatus status = TES_OK;
   const TesiBlocks *blocks = &state_of(ctx)->kernels.blocks;
@@ -139,7 +139,7 @@ static TesStatus synchronize(TesContext *ctx) {
   return refuse_in_recording(ctx, "a wait");
 }
 
-/* ---- memory that processes share: a file without a name, which others open by this process's number ---- */
+/* ---- memory that processes share: a file without a name, opened by the number of the owning process ---- */
 static TesStatus map_file(TesContext *ctx, int file, size_t bytes, void **address) {
   TesStatus status = TES_OK;
   *address = file < 0 ? NULL : tesi_guard_map_file(file, bytes);
@@ -181,7 +181,7 @@ static const char *compiler(void) {
   return given && *given ? given : "cc";
 }
 
-/* Machines of several processors may share the folder of compiled kernels. */
+/* Machines with different processors may share the folder of compiled kernels. */
 static TesStatus describe(TesContext *ctx, char *text, size_t size) {
   struct utsname machine;
   (void)ctx;
@@ -294,7 +294,7 @@ done:
   return status;
 }
 
-/* dlopen wants a file, and takes two files of one name for the same. */
+/* dlopen needs a file, and treats two files of one name as the same. */
 static TesStatus load(TesContext *ctx, const char *image, size_t bytes, void **module) {
   TesStatus status = TES_OK;
   char path[] = "/tmp/tessera-kernel-XXXXXX";
@@ -353,7 +353,7 @@ done:
   return status;
 }
 
-/* One, so that blocks that stay for many cells do so in tests. */
+/* One, so that tests cover blocks that stay for many cells. */
 static int multiprocessors(const TesContext *ctx) {
   (void)ctx;
   return 1;
@@ -437,7 +437,7 @@ static void destroy(void *state) {
   tesi_free(ctx, &s);
 }
 
-/* As much as the host's, or what TESSERA_EMULATOR_MIB says: for tests of what a full device does. */
+/* The host's free memory, or the value of TESSERA_EMULATOR_MIB: for tests of a full device. */
 static size_t memory_of_a_gpu(void) {
   const char *given = getenv("TESSERA_EMULATOR_MIB");
   char *end;

@@ -11,8 +11,8 @@
 #include <ucontext.h>
 #endif
 
-/* The thread sanitizer notes the calls of a thread that have not returned. Functions that leave one stack for another
- * would fill that list, since fibers end within a call. */
+/* The thread sanitizer records the calls of a thread that have not returned. Functions that change the stack would fill
+ * its record, since fibers end within a call. */
 #ifdef __has_attribute
 #if __has_attribute(disable_sanitizer_instrumentation) && !defined(TESI_ADDRESS_SANITIZER)
 #define SWITCHES __attribute__((disable_sanitizer_instrumentation))
@@ -34,7 +34,7 @@ typedef struct Fiber {
 #else
   ucontext_t context;
 #endif
-  void *fake; /* of the address sanitizer */
+  void *fake; /* for the address sanitizer */
 } Fiber;
 
 static struct {
@@ -54,8 +54,8 @@ static struct {
 
 /* ---- switching ------------------------------------------------------------------------------------------------- */
 #if defined(__x86_64__)
-/* Saves the registers that a call keeps, the stack pointer in *save, and goes on with another stack: ten times faster
- * than swapcontext, which calls the kernel for the signal mask. */
+/* Saves the callee-saved registers, stores the stack pointer in *save, and continues on another stack. This is ten
+ * times faster than swapcontext, which calls the kernel for the signal mask. */
 void tesi_fiber_switch(void **save, void *to);
 __asm__(".text\n.globl tesi_fiber_switch\n.hidden tesi_fiber_switch\n.type tesi_fiber_switch,@function\n"
         "tesi_fiber_switch:\n"
@@ -68,7 +68,7 @@ SWITCHES static void go(Fiber *from, Fiber *to) {
 }
 static void prepare(Fiber *fiber, void (*entry)(void)) {
   void **top = (void **)(((uintptr_t)fiber->stack + STACK) & ~(uintptr_t)15);
-  *--top = NULL; /* the entry finds the stack pointer as after a call */
+  *--top = NULL; /* the stack pointer at entry is as after a call */
   memcpy(--top, &entry, sizeof entry);
   for (int i = 0; i < 6; i++) *--top = NULL;
   fiber->top = top;
@@ -157,7 +157,7 @@ TeskEmulator *tesi_fiber_emulator(void) {
 }
 
 /* ---- launching ----------------------------------------------------------------------------------------- */
-/* All at the same barrier, or all finished; anything else is divergence. */
+/* All threads are at the same barrier, or all have finished; anything else is divergence. */
 static bool same_state(char *message, size_t size) {
   for (int i = 1; i < run.count; i++) {
     const Fiber *a = &run.fiber[0], *b = &run.fiber[i];

@@ -14,7 +14,7 @@ struct Node {
   size_t shared;
   void *arguments[MOST_ARGUMENTS]; /* into bytes */
   char *bytes;
-  TesiEmulatedGraph *body; /* NULL: a launch; else a loop, and of all above `next` alone is there */
+  TesiEmulatedGraph *body; /* NULL: a launch; else a loop, for which only `next` of the members above is used */
   const int *go_on;
 };
 

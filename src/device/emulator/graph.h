@@ -1,5 +1,5 @@
-/* Recorded work of the emulator: launches and the values their arguments had, to be run again. As on a GPU, what
- * the host changes after the recording does not enter. */
+/* Recorded work of the emulator: launches with the values of their arguments, for replays. As on a GPU, later changes
+ * by the host have no effect. */
 #ifndef TESI_EMULATOR_GRAPH_H
 #define TESI_EMULATOR_GRAPH_H
 
@@ -14,10 +14,10 @@ void tesi_emulated_graph_destroy(TesContext *ctx, TesiEmulatedGraph **graph);
 /* function: a TeskKernel, which knows the sizes of its arguments. */
 TesStatus tesi_emulated_graph_add(TesContext *ctx, TesiEmulatedGraph *graph, void *function, TesiGrid grid,
                                   unsigned threads, size_t shared, void **arguments);
-/* What is added to *body is repeated as long as *go_on is not 0. *body is the graph's. */
+/* Work that is added to *body is repeated while *go_on is not 0. The graph owns *body. */
 TesStatus tesi_emulated_graph_loop(TesContext *ctx, TesiEmulatedGraph *graph, const int *go_on,
                                    TesiEmulatedGraph **body);
-/* The graph in which a body stands; NULL: it is none. */
+/* The graph that contains this body; NULL: it is not a body. */
 TesiEmulatedGraph *tesi_emulated_graph_outer(const TesiEmulatedGraph *body);
 TesStatus tesi_emulated_graph_run(TesContext *ctx, const TesiEmulatedGraph *graph, TesiLaunch launch);
 

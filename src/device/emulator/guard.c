@@ -5,7 +5,9 @@
 
 enum { NONE = -1 };
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int process_key = NONE, key = NONE; /* that of the process, and the same or NONE: the one in use */
+static int process_key = NONE,
+           key = NONE; /* protection of the process, and the current one, which is the same or
+                                            * NONE */
 
 #ifdef PKEY_DISABLE_ACCESS
 static void make_key(void) {

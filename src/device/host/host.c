@@ -12,7 +12,7 @@ typedef struct Job {
   double a, c, keep;
   const void *x, *d;
   void *y, *p;
-  int64_t n, block; /* of reductions: sums[blocks] */
+  int64_t n, block; /* for reductions: sums[blocks] */
   double *sums;
 } Job;
 
@@ -63,8 +63,7 @@ static void touch(const void *data, TesiSpan span) {
       ((volatile char *)job->y)[i * job->block + at] = 0;
 }
 
-/* Zeros, whose pages the threads touch that will work on them, and now: a solve does not wait for the system's
- * memory. */
+/* Zeros, written now by the threads that will use them: so a solve does not wait for pages of the system. */
 static TesStatus allocate(TesContext *ctx, size_t bytes, void **address) {
   enum { PART = 1 << 18 };
   const TesStatus status = tesi_alloc(ctx, bytes, 1, address);
@@ -140,7 +139,7 @@ typedef struct Combination {
   double *y;
 } Combination;
 
-/* A piece at a time, which stays in the nearest cache. */
+/* Piece by piece, so that the data stay in the nearest cache. */
 static void combine_span(const void *data, TesiSpan span) {
   enum { PIECE = 512 };
   const Combination *c = data;

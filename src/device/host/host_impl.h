@@ -67,7 +67,7 @@ static void HOST(dot)(const void *data, TesiSpan span) {
   }
 }
 
-/* Block by block, which stays in a cache from loop to loop. */
+/* Block by block, so that the data stay in a cache between the loops. */
 static void HOST(diagonal_residual)(const void *data, TesiSpan span) {
   const Job *job = data;
   const double a = job->a;

@@ -163,6 +163,7 @@ static TesStatus add_layer(Force *f, const int cell[3], double *sum) {
     for (int end = 0; end < 2; end++) {
       const TesiAxis *axis = tesi_modal(f->space, a);
       if (a == f->d || axis->periodic || cell[a] != (end ? axis->cells - 1 : 0)) continue;
+      if (tesi_mesh_cut(f->space->mesh, 2 * a + end)) continue;
       TES_TRY(add_stress(f, cell, a, end, f->d, true, -1, sum));
     }
 done:
@@ -227,8 +228,9 @@ TesStatus tesi_rt_force(const TesSpace *space, const TesVector *u, const TesiRtS
   TES_TRY(tes_vector_get(u, f->u));
   if (stress->rate) TES_ALLOC(&f->rate, space->length);
   if (stress->rate) TES_TRY(tes_vector_get(stress->rate, f->rate));
-  TES_TRY(sum_layer(f, i, &sum));
-  if (stress->carried && i == f->d) TES_TRY(sum_carried(f, &sum));
+  const bool here = !tesi_mesh_cut(space->mesh, face);
+  if (here) TES_TRY(sum_layer(f, i, &sum));
+  if (here && stress->carried && i == f->d) TES_TRY(sum_carried(f, &sum));
   tesi_reduce(ctx, TESI_SUM, 1, &sum);
   *force = -sum;
 done:

@@ -181,9 +181,14 @@ static TesStatus interpolate(const TesSpace *space, int points, const TesFunctio
     const Lines l = {p, part, along, v ? NULL : f[part], from, values, &bad};
     if (!v && !f[part]) continue;
     tesi_team_for(threads, lines, interpolate_lines, &l);
-    if (bad < lines && v) TES_FAIL(TES_NAN, "a mean of squares is not finite");
-    if (bad < lines) TES_TRY(explain(ctx, p, &l));
+    if (bad < lines && v)
+      status = tesi_fail(ctx, TES_NAN, __FILE__, __LINE__, __func__, "a mean of squares is not finite");
+    else if (bad < lines)
+      status = explain(ctx, p, &l);
+    TES_TRY(tesi_agree(ctx, status));
   }
+  if (space->layout->shared) tesi_layout_clear_others(space->layout, values);
+  tesi_exchange_sum(space->layout->shared, TES_DOUBLE, values);
   TES_TRY(tes_vector_set(u, values));
 done:
   tesi_free(ctx, &from);

@@ -214,13 +214,15 @@ static TesStatus visit_faces(const TesSpace *space, const TesiRtTables *t, const
                              VisitFace visit, void *user) {
   TesStatus status = TES_OK;
   for (int d = 0; d < space->dim; d++)
-    for (int end = 0; end < 2 && !tesi_modal(space, d)->periodic; end++)
+    for (int end = 0; end < 2 && !tesi_modal(space, d)->periodic; end++) {
+      if (tesi_mesh_cut(space->mesh, 2 * d + end)) continue;
       for (int64_t l = 0; l < tesi_rt_lines(space, d) && status == TES_OK; l++) {
         Face f = {.space = space, .t = t, .d = d, .end = end};
         tesi_rt_line(space, d, l, f.cell);
         f.cell[d] = end ? tesi_modal(space, d)->cells - 1 : 0;
         status = visit(user, &f, given ? &given[2 * d + end] : NULL);
       }
+    }
   return status;
 }
 
@@ -320,23 +322,33 @@ static TesStatus end_host(TesVector *v, double **numbers, TesStatus status) {
   return status;
 }
 
+/* load->b, zeros, <- the load of the cells and faces of this rank. */
+static TesStatus load_all(const TesSpace *space, const TesFunction *const *f, const TesiGiven *given,
+                          bool faces, Load *load) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiRtTables t;
+  tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
+  for (int i = 0; i < loaded_of(space); i++)
+    if (f[i]) TES_TRY(load_part(space, &t, i, f[i], load->b));
+  if (faces) TES_TRY(visit_faces(space, &t, given, load_face, load));
+  tesi_rt_clear(space, load->b);
+done:
+  return tesi_agree(ctx, status);
+}
+
 TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, double nu, const TesiGiven *given,
                        TesPenalty penalty, TesVector *b) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  TesiRtTables t;
   Load load = {.context = ctx, .nu = nu, .penalty = penalty};
-  const int loaded = loaded_of(space);
   const bool faces = any_face(space, given);
   bool any = faces;
-  for (int i = 0; i < loaded; i++) any = any || f[i];
+  for (int i = 0; i < loaded_of(space); i++) any = any || f[i];
   if (!any) return tes_vector_fill(b, 0);
-  tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
   TES_TRY(begin_host(b, &load.b));
-  for (int i = 0; i < loaded; i++)
-    if (f[i]) TES_TRY(load_part(space, &t, i, f[i], load.b));
-  if (faces) TES_TRY(visit_faces(space, &t, given, load_face, &load));
-  tesi_rt_clear(space, load.b);
+  TES_TRY(load_all(space, f, given, faces, &load));
+  tesi_exchange_sum(space->layout->sum, TES_DOUBLE, load.b);
 done:
   return end_host(b, &load.b, status);
 }
@@ -350,7 +362,8 @@ TesStatus tesi_rt_lifting(const TesSpace *space, const TesiGiven *given, TesVect
   if (!tesi_rt_lifts(space, given)) return tes_vector_fill(u, 0);
   tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
   TES_TRY(begin_host(u, &load.b));
-  TES_TRY(visit_faces(space, &t, given, lift_face, &load));
+  TES_TRY(tesi_agree(ctx, visit_faces(space, &t, given, lift_face, &load)));
+  tesi_reduce(ctx, TESI_SUM, 1, &load.flux);
   *flux = load.flux;
 done:
   return end_host(u, &load.b, status);
@@ -383,6 +396,7 @@ TesStatus tesi_rt_fluxes(const TesSpace *space, const TesVector *u, double flux[
   TES_ALLOC(&values, space->length);
   TES_TRY(tes_vector_get(u, values));
   TES_TRY(visit_faces(space, NULL, NULL, flux_face, &(Fluxes){values, flux}));
+  tesi_reduce(ctx, TESI_SUM, 6, flux);
 done:
   tesi_free(ctx, &values);
   return status;

@@ -14,7 +14,7 @@ struct TesiModalLoad {
   TesContext *context;
   TesiKernel cells, faces, inflow;
   TeskModal arguments;
-  TeskModalFace face[6], entering[6]; /* of ends with a function, number 0: none */
+  TeskModalFace face[6], entering[6]; /* by ends of directions; `number` 0: the end has no function */
   void *x[3], *h[3];                  /* device */
   size_t shared[2];                   /* of cells and faces, of inflow */
   bool empty;                         /* f is 0 */
@@ -22,7 +22,7 @@ struct TesiModalLoad {
 
 /* ---- programs ------------------------------------------------------------------------------------------ */
 
-/* Those that are points apart; functions: text of tesk_value(). */
+/* Different functions get different numbers; functions: text of tesk_value(). */
 static TesStatus get_program(TesContext *ctx, const TesSpace *space, int points, const char *functions,
                              size_t *shared, TesiProgram **program) {
   TesStatus status = TES_OK;
@@ -70,8 +70,8 @@ done:
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-/* What the moments of a face are multiplied by: of fluxes the mode's value, of values what interior penalties make of
- * them; entering: minus the value. */
+/* The factors of the moments on a face: for fluxes the mode's value; for values the terms of interior penalties;
+ * entering: minus the value. */
 static void fill_face(const TesSpace *space, int number, const TesiGiven *on, double nu, TesPenalty penalty,
                       TeskModalFace *to, TeskModalFace *entering) {
   const int d = number / 2, end = number % 2;

@@ -123,6 +123,7 @@ TesStatus tesi_rt_errors(const TesSpace *space, const TesVector *u, const TesFun
     const TesiAxis *a = tesi_modal(space, d);
     volume *= a->vertices[a->cells] - a->vertices[0];
   }
+  tesi_reduce(ctx, TESI_SUM, 1, &volume);
   if (free && exact && exact[space->dim]) {
     n.mean_only = true;
     TES_TRY(sum_all(ctx, &n, sums));

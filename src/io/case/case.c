@@ -64,9 +64,9 @@ TesStatus tesi_case_create(TesContext *ctx, const char *text, size_t length, con
   TES_TRY(tesi_case_keep_source(&r->draft.c, text, override_count, overrides));
 done:
   if (r) {
+    const TesStatus finished = tesi_case_finish(r, status == TES_OK);
     tesi_yaml_free(ctx, &r->root);
     tesi_gmsh_head_free(ctx, &r->head);
-    const TesStatus finished = tesi_case_finish(r, status == TES_OK);
     if (status == TES_OK) status = finished;
     if (status == TES_OK) {
       *c = r->draft.c;

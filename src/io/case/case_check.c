@@ -185,6 +185,28 @@ done:
   return status;
 }
 
+/* What stands in the case in the place of lambda and mu. */
+static void tell_constants(const TesiCaseReader *r, TesiTold *told) {
+  const TesiYaml *young = tesi_case_given(r, "data.young"), *poisson = tesi_case_given(r, "data.poisson");
+  if (young && poisson)
+    snprintf(told->constants, sizeof told->constants, "young = %.80s   poisson = %.80s", young->text,
+             poisson->text);
+  else if (!tesi_case_given(r, "data.lambda") && r->draft.c.problem.materials)
+    snprintf(told->constants, sizeof told->constants, "of each material");
+}
+
+/* A line a material, as it was given. */
+static void tell_materials(const TesiCaseReader *r, TesiTold *told) {
+  const TesiYaml *all = tesi_case_given(r, "data.materials");
+  for (const TesiYaml *material = all ? all->first : NULL; material; material = material->next) {
+    tesi_told_add(told, "\n          %.60s:", material->key);
+    for (const TesiYaml *key = material->first; key; key = key->next)
+      tesi_told_add(told, "%s %s%s%.80s", key == material->first ? "" : "  ", key->key,
+                    key->kind == TESI_YAML_SCALAR ? " = " : "",
+                    key->kind == TESI_YAML_SCALAR ? key->text : "");
+  }
+}
+
 /* After the data are in their places. */
 static TesStatus tell_problem(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
@@ -199,7 +221,9 @@ static TesStatus tell_problem(TesiCaseReader *r) {
                               .halved = row->halved,
                               .field = row->field};
   TES_NEW(&told);
+  tell_constants(r, told);
   row->tell(&c->problem, c->mesh.dim, told);
+  tell_materials(r, told);
   c->about.text = tesi_strdup(ctx, told->text);
   if (!c->about.text) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a text of the case");
 done:

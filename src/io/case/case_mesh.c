@@ -58,20 +58,20 @@ static bool varies(const TesFunction *f) {
   return f && !tes_function_constant(f, &value);
 }
 
-/* Boxes of kind box with coefficients that vary, periodic ones, those in time, and those of equations that several
- * ranks have on trees alone, work on one rank: on several they are trees. */
+/* Boxes of kind box with coefficients that vary, a velocity, periodic ones, those in time, and those of equations that
+ * several ranks have on trees alone, work on one rank: on several they are trees. */
 static bool is_for_one_rank(const TesiCaseReader *r) {
   const TesiCaseDraft *d = &r->draft;
-  if (tesi_ranks(r->ctx) == 1 || !r->support || r->support->modes || tesi_case_given(r, "mesh.box.spacing"))
-    return false;
+  if (tesi_ranks(r->ctx) == 1 || !r->support || r->support->modes) return false;
   const unsigned meshes = r->support->ranks.meshes;
   if (meshes && !(meshes & TESI_ON_GRID)) return true;
-  return tesi_case_given(r, "time") || r->draft.periodic || varies(d->a) || varies(d->reaction);
+  return tesi_case_given(r, "time") || tesi_case_given(r, "data.b") || r->draft.periodic || varies(d->a) ||
+         varies(d->reaction);
 }
 
 /* Whether the case asks for what only trees have. */
 static bool wants_trees(const TesiCaseReader *r) {
-  if (is_for_one_rank(r)) return true;
+  if (is_for_one_rank(r) && !tesi_case_given(r, "mesh.box.spacing")) return true;
   return tesi_case_given(r, "mesh.refine_where") || tesi_case_given(r, "adapt") ||
          tesi_case_given(r, "mesh.map") ||
          (is_periodic(r) && (tesi_case_given(r, "solver.coarse") || tesi_case_given(r, "solver.coarsening") ||
@@ -111,9 +111,14 @@ done:
 
 static TesStatus choose_kind(TesiCaseReader *r) {
   TesMeshDesc *mesh = &r->draft.c.mesh;
-  if (mesh->kind == TES_MESH_BOX) return refuse_box(r);
+  const bool asked = mesh->kind == TES_MESH_BOX;
+  if (asked && !is_for_one_rank(r)) return refuse_box(r);
   if (mesh->kind == TES_MESH_AUTO)
     mesh->kind = tesi_case_mesh_row(r) == TESI_TREES ? TES_MESH_FOREST : TES_MESH_BOX;
+  if (mesh->domain == TES_DOMAIN_BOX && mesh->kind == TES_MESH_BOX && is_for_one_rank(r))
+    return tesi_case_refuse(
+        r, asked ? "mesh.kind" : "mesh.box.spacing",
+        "a box that is no mesh of trees, of equal cells, works on one rank with this problem");
   return TES_OK;
 }
 

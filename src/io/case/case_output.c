@@ -2,12 +2,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "geometry/locate.h"
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
 #include "io/number.h"
 #include "problem/field_rows.h"
-#include "mesh/inner_faces.h"
 
 static TesStatus copy_text(TesContext *ctx, const char *text, char **copy) {
   TesStatus status = TES_OK;
@@ -168,7 +166,8 @@ static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, c
 }
 
 /* What `of` says must be known before anything is computed. */
-static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, const char *text, bool boundary) {
+static TesStatus check_of(TesiCaseReader *r, int row, const char *key, const TesiYaml *node, const char *text,
+                          bool boundary) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
@@ -181,7 +180,7 @@ static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, cons
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));
   tesi_context_forget(ctx);
-  return tesi_case_error(r, row, node, "of: %s", message);
+  return tesi_case_error(r, row, node, "%s: %s", key, message);
 }
 
 /* Of flows: of l2 (or velocity_l2) and pressure_l2. */
@@ -248,7 +247,7 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
   else if (v->value.kind == TES_VALUE_FORCE)
     TES_TRY(check_force(r, row, of ? of : node, v));
   else if (is_text(of))
-    TES_TRY(check_of(r, row, of, of->text, v->place != NULL));
+    TES_TRY(check_of(r, row, "of", of, of->text, v->place != NULL));
 done:
   return status;
 }
@@ -276,9 +275,13 @@ static TesStatus read_slice(TesiCaseReader *r, int row, const TesiYaml *node, Te
   if (tesi_case_dim(r) == 2)
     return tesi_case_error(r, row, node, "slice: the mesh has two dimensions, and is shown as it is");
   while (equals && *equals == ' ') equals++;
-  if (!equals || *equals != '=' || !tesi_number_parse(equals + 1 + strspn(equals + 1, " "), &picture->at) ||
-      !isfinite(picture->at))
-    return tesi_case_error(r, row, node, "slice: expected a direction and a number, as \"z=0.5\"");
+  bool valid = false;
+  if (equals && *equals == '=') {
+    const char *text = equals + 1 + strspn(equals + 1, " ");
+    const TesStatus status = tesi_case_part(r, row, "mesh.box.lower", text, &picture->at, &valid);
+    if (status != TES_OK) return status;
+  }
+  if (!valid) return tesi_case_error(r, row, node, "slice: expected a direction and a number, as \"z=0.5\"");
   picture->slice = 1 + (node->text[0] - 'x');
   return TES_OK;
 }
@@ -288,11 +291,16 @@ static bool take_edges(const TesiYaml *node, bool *edges) {
   return *edges || (is_text(node) && !strcmp(node->text, "false"));
 }
 
-static bool take_range(const TesiYaml *node, double range[2]) {
+/* A number, with a unit of any kind. */
+static bool take_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value) {
+  bool valid = false;
+  return is_text(node) && tesi_case_part(r, row, NULL, node->text, value, &valid) == TES_OK && valid;
+}
+
+static bool take_range(TesiCaseReader *r, int row, const TesiYaml *node, double range[2]) {
   int n = 0;
   for (const TesiYaml *item = node->first; node->kind == TESI_YAML_LIST && item; item = item->next, n++)
-    if (n == 2 || !is_text(item) || !tesi_number_parse(item->text, &range[n]) || !isfinite(range[n]))
-      return false;
+    if (n == 2 || !take_number(r, row, item, &range[n])) return false;
   return n == 2 && range[0] < range[1];
 }
 
@@ -305,33 +313,62 @@ static bool take_colours(const TesiYaml *node, TesColourMap *colours) {
   return false;
 }
 
-/* edges, range, title, colours, warp */
+/* A list, or true: the vector that is solved for. */
+static bool is_arrows(TesiCaseReader *r, const TesiYaml *node) {
+  bool texts = node->kind == TESI_YAML_LIST && node->count == tesi_case_dim(r);
+  for (const TesiYaml *item = node->first; item; item = item->next) texts = texts && is_text(item);
+  const bool vector = r->support->flow || tesi_case_has(r, TESI_HAS_START_DISPLACEMENT);
+  return texts ||
+         (is_text(node) && (!strcmp(node->text, "false") || (vector && !strcmp(node->text, "true"))));
+}
+
+static TesStatus read_arrows(TesiCaseReader *r, int row, const TesiYaml *node, TesCasePicture *picture) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  const TesiYaml *item = node->first;
+  const bool none = is_text(node) && !strcmp(node->text, "false");
+  for (int d = 0; d < tesi_case_dim(r) && !none; d++, item = item ? item->next : NULL) {
+    TES_TRY(copy_text(ctx, item ? item->text : tesi_field_names[d][0], &picture->arrows[d]));
+    TES_TRY(check_of(r, row, "arrows", item ? item : node, picture->arrows[d], false));
+  }
+done:
+  return status;
+}
+
+/* edges, range, title, colours, warp, arrows */
 static TesStatus read_look(TesiCaseReader *r, int row, const TesiYaml *node, TesCasePicture *picture) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const TesiYaml *range = tesi_yaml_find(node, "range"), *title = tesi_yaml_find(node, "title"),
                  *colours = tesi_yaml_find(node, "colours"), *warp = tesi_yaml_find(node, "warp"),
-                 *edges = tesi_yaml_find(node, "edges"), *wrong = NULL;
+                 *edges = tesi_yaml_find(node, "edges"), *arrows = tesi_yaml_find(node, "arrows"),
+                 *wrong = NULL;
   const char *expected = NULL;
   if (edges && !take_edges(edges, &picture->edges)) wrong = edges, expected = "true or false";
-  if (range && !take_range(range, picture->range))
+  if (range && !take_range(r, row, range, picture->range))
     wrong = range, expected = "two numbers that ascend, as [0, 1]";
   if (title && !is_text(title)) wrong = title, expected = "a text";
   if (colours && !take_colours(colours, &picture->colours))
     wrong = colours, expected = "auto, viridis or diverging";
-  if (warp && !(is_text(warp) && tesi_number_parse(warp->text, &picture->warp) && isfinite(picture->warp)))
+  if (warp && !take_number(r, row, warp, &picture->warp))
     wrong = warp, expected = "the number that displacements are multiplied by";
   else if (warp && !tesi_case_has(r, TESI_HAS_START_DISPLACEMENT))
     wrong = warp, expected = "a problem with a displacement, which is elasticity";
+  if (arrows && !is_arrows(r, arrows))
+    wrong = arrows,
+    expected = tesi_case_dim(r) == 2
+                   ? "a list of 2 expressions, as [-ux, -uy], or true in problems with a vector"
+                   : "a list of 3 expressions, as [-ux, -uy, -uz], or true in problems with a vector";
   if (wrong) TES_TRY(tesi_case_error(r, row, wrong, "%s: expected %s", wrong->key, expected));
+  if (arrows && !wrong) TES_TRY(read_arrows(r, row, arrows, picture));
   if (title && !wrong) TES_TRY(copy_text(ctx, title->text, &picture->title));
 done:
   return status;
 }
 
 static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) {
-  static const char *const keys[] = {"file",  "of",    "slice",   "edges", "width", "every",
-                                     "range", "title", "colours", "warp",  NULL};
+  static const char *const keys[] = {"file",  "of",    "slice",   "edges", "width",  "every",
+                                     "range", "title", "colours", "warp",  "arrows", NULL};
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesCasePicture *picture = &r->draft.c.picture;
@@ -348,7 +385,7 @@ static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) 
   if (file && !(map && tesi_yaml_is_null(file))) TES_TRY(copy_text(ctx, file->text, &picture->file));
   if (of && !is_text(of)) TES_TRY(refuse_of(r, row, of));
   if (is_text(of)) TES_TRY(copy_text(ctx, of->text, &picture->of));
-  if (is_text(of)) TES_TRY(check_of(r, row, of, of->text, false));
+  if (is_text(of)) TES_TRY(check_of(r, row, "of", of, of->text, false));
   if (slice) TES_TRY(read_slice(r, row, slice, picture));
   if (!map) goto done;
   TES_TRY(read_count(r, row, tesi_yaml_find(node, "width"), "width", 200, 8000, &picture->width));
@@ -450,126 +487,7 @@ void tesi_case_clear_outputs(TesCase *c) {
   tesi_free(ctx, &c->picture.file);
   tesi_free(ctx, &c->picture.of);
   tesi_free(ctx, &c->picture.title);
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &c->picture.arrows[d]);
   tesi_free(ctx, &c->plot.file);
   tesi_free(ctx, &c->plot.of);
-}
-
-/* ---- on a mesh ----------------------------------------------------------------------------------------- */
-
-/* A boundary, else a material. */
-static bool find_place(const TesMesh *mesh, const char *name, TesValue *value) {
-  for (int i = 0; i < tes_mesh_boundaries(mesh); i++)
-    if (!strcmp(tes_mesh_boundary_name(mesh, i), name)) {
-      value->where = TES_ON_BOUNDARY, value->number = i;
-      return true;
-    }
-  for (int i = 0; i < tes_mesh_materials(mesh); i++)
-    if (!strcmp(tes_mesh_material_name(mesh, i), name)) {
-      value->where = TES_ON_MATERIAL, value->number = i;
-      return true;
-    }
-  return false;
-}
-
-/* "the mesh has no boundary or material called ..". */
-static TesStatus tell_places(const TesMesh *mesh, const char *name, char *text, size_t size) {
-  TesContext *ctx = mesh->context;
-  TesStatus status = TES_OK;
-  const int boundaries = tes_mesh_boundaries(mesh), materials = tes_mesh_materials(mesh);
-  const char **known = NULL;
-  TES_ALLOC(&known, boundaries + materials + 1);
-  known[0] = "domain";
-  for (int i = 0; i < boundaries; i++) known[1 + i] = tes_mesh_boundary_name(mesh, i);
-  for (int i = 0; i < materials; i++) known[1 + boundaries + i] = tes_mesh_material_name(mesh, i);
-  tesi_mesh_lacks("boundary or material", name, boundaries + materials + 1, known, text, size);
-done:
-  tesi_free(ctx, &known);
-  return status;
-}
-
-TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesValue *value) {
-  TesContext *ctx = input->context;
-  TesStatus status = TES_OK;
-  char text[800];
-  TES_CHECK(i >= 0 && i < input->values, "value %d, the case has %d", i, input->values);
-  const TesCaseValue *v = &input->value[i];
-  TES_CHECK(!v->derived, "%s: output.values.%s is made of other values: tes_case_derive()", v->where, v->name);
-  *value = v->value;
-  if (!v->place) return TES_OK;
-  const bool found = find_place(mesh, v->place, value);
-  TES_CHECK(!found || value->where != TES_ON_BOUNDARY || value->kind == TES_VALUE_FORCE ||
-                !tesi_mesh_is_group(mesh, value->number) || tesi_mesh_is_inner(mesh, value->number),
-            "%s: output.values.%s: %.60s is a group of curves or points, where only a force is taken",
-            v->where, v->name, v->place);
-  if (found && (value->kind != TES_VALUE_FORCE || value->where == TES_ON_BOUNDARY)) return TES_OK;
-  TES_TRY(tell_places(mesh, v->place, text, sizeof text));
-  TES_FAIL(TES_INVALID_INPUT, "%s: output.values.%s: %s", v->where, v->name, text);
-done:
-  return status;
-}
-
-/* *inside <- whether a point lies in the mesh or is moved to it. */
-static TesStatus check_point(const TesMesh *mesh, const double *x, bool *inside) {
-  TesContext *ctx = mesh->context;
-  TesiHit *hit = NULL;
-  int64_t count;
-  const TesStatus status = tesi_mesh_find(mesh, 1, x, 0.01, &hit, &count);
-  *inside = tesi_reduce_any(ctx, count > 0);
-  tesi_free(ctx, &hit);
-  return status;
-}
-
-/* Some of its points must lie in the mesh. */
-static TesStatus check_line(const TesMesh *mesh, const TesCaseLine *line) {
-  TesContext *ctx = mesh->context;
-  TesStatus status = TES_OK;
-  const int dim = mesh->dim;
-  TesiHit *hit = NULL;
-  int64_t hits;
-  double *x = NULL;
-  TES_ALLOC(&x, (int64_t)line->count * dim);
-  for (int i = 0; i < line->count * dim; i++) {
-    const double t = (double)(i / dim) / (line->count - 1);
-    x[i] = (1 - t) * line->from[i % dim] + t * line->to[i % dim];
-  }
-  TES_TRY(tesi_mesh_find(mesh, line->count, x, 0.01, &hit, &hits));
-  TES_CHECK(tesi_reduce_any(ctx, hits > 0),
-            "%s: output.lines: no point of the line to %.200s lies in the mesh", line->where, line->file);
-done:
-  tesi_free(ctx, &x);
-  tesi_free(ctx, &hit);
-  return status;
-}
-
-TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh) {
-  TesContext *ctx = input->context;
-  TesStatus status = TES_OK;
-  bool inside;
-  TES_CHECK(!input->picture.slice || mesh->dim == 3,
-            "output.png: slice: the mesh has two dimensions, and is shown as it is");
-  for (int i = 0; i < input->points; i++) {
-    const double *x = input->point[i].x;
-    TES_TRY(check_point(mesh, x, &inside));
-    TES_CHECK(inside, "%s: output.points: the point (%g, %g, %g) lies in no cell", input->point[i].where,
-              x[0], x[1], mesh->dim == 3 ? x[2] : 0);
-  }
-  for (int i = 0; i < input->lines; i++) TES_TRY(check_line(mesh, &input->line[i]));
-  if (input->adaptive && input->adapt.estimator == TES_ESTIMATE_DWR &&
-      input->adapt.goal.kind == TES_GOAL_POINT) {
-    const double *x = input->adapt.goal.point;
-    TES_TRY(check_point(mesh, x, &inside));
-    TES_CHECK(inside, "adapt.goal.point: the point (%g, %g, %g) lies in no cell", x[0], x[1],
-              mesh->dim == 3 ? x[2] : 0);
-  }
-  for (int i = 0; i < input->values; i++) {
-    TesValue value;
-    if (input->value[i].derived) continue;
-    TES_TRY(tes_case_value(input, i, mesh, &value));
-    if (value.kind != TES_VALUE_POINT) continue;
-    TES_TRY(check_point(mesh, value.point, &inside));
-    TES_CHECK(inside, "%s: output.values.%s: the point (%g, %g, %g) lies in no cell", input->value[i].where,
-              input->value[i].name, value.point[0], value.point[1], mesh->dim == 3 ? value.point[2] : 0);
-  }
-done:
-  return status;
 }

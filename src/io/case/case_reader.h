@@ -1,4 +1,4 @@
-/* What the files case_*.c share while a case is read. */
+/* Declarations shared by the files case_*.c while a case is read. */
 #ifndef TESI_CASE_READER_H
 #define TESI_CASE_READER_H
 
@@ -7,7 +7,7 @@
 #include "io/yaml.h"
 #include "mesh/forest/gmsh_head.h"
 
-/* Of what a gradient does not reach. */
+/* Data that a gradient does not depend on. */
 #define TESI_CASE_FIXED "it depends on %s, by which data and boundary values alone are differentiated"
 enum { TESI_CASE_ROWS = 320, TESI_CASE_ERRORS = 10, TESI_CASE_TEXT = 1900 };
 
@@ -16,61 +16,63 @@ typedef struct TesiCaseReader {
   TesiCaseDraft draft;
   const char *name;
   TesiYaml *root;
-  const TesiYaml *node[TESI_CASE_ROWS]; /* the value given for each row; NULL: none */
-  int entries[TESI_CASE_ROWS];          /* of lists of integers or numbers; 0: one value for all directions */
+  const TesiYaml *node[TESI_CASE_ROWS]; /* the given value of each row; NULL: none */
+  int entries[TESI_CASE_ROWS]; /* for lists of integers or numbers; 0: one value for all directions */
   const char *row_path, *named_path,
-      *named;           /* below row_path messages say named_path.named instead; NULL: never */
-  TesiGmshHead head;    /* of a mesh file */
-  bool mesh_known;      /* the keys below `mesh` are read: the dimension is there, unless they were wrong */
-  const char *by;       /* the constant that the case is differentiated by; NULL: none */
-  bool asked_too_early; /* for the dimension: a defect of the reader */
+      *named;        /* messages about rows below row_path name named_path.named; NULL: never */
+  TesiGmshHead head; /* of a mesh file */
+  bool mesh_known; /* the keys below `mesh` have been read: the dimension is known, unless they were wrong */
+  const char *by;  /* the constant by which the case is differentiated; NULL: none */
+  bool asked_too_early; /* for the dimension: an error of the reader itself */
   TesStatus failure;    /* of the errors */
   char errors[TESI_CASE_TEXT];
   int error_count;
-  const TesiSupport *support; /* the row of equation and element; NULL: not known yet, or there is none */
+  const TesiSupport *support; /* the row of equation and element; NULL: not yet known, or there is none */
 } TesiCaseReader;
 
-/* Adds an error at a node ("FILE:LINE:COLUMN: KEY: ...") and returns TES_OK: reading goes on, to find more of them.
- * Only what cannot go on, memory that is out, is returned as a status. row -1: the root. node NULL: the file. */
+/* Adds an error at a node ("FILE:LINE:COLUMN: KEY: ...") and returns TES_OK, so that reading goes on and finds further
+ * errors. Only an error that prevents reading, such as lack of memory, is returned as a status. row -1: the root. node
+ * NULL: the file. */
 TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...)
     TESI_PRINTF(4, 5);
 
-/* Tells a function that was read where that was, with its key. */
+/* Tells a function the place from which it was read, with its key. */
 TesStatus tesi_case_mark(const TesiCaseReader *r, int row, const TesiYaml *node, TesFunction *function);
-/* Where a node stands, for messages: "FILE:LINE:COLUMN" or "--set TEXT". */
+/* The place of a node for messages: "FILE:LINE:COLUMN" or "--set TEXT". */
 void tesi_case_place(const TesiCaseReader *r, const TesiYaml *node, char where[256]);
 
 /* Applies "key.path=value". */
 TesStatus tesi_case_override(TesiCaseReader *r, const char *text);
 
-/* `constants` and `tables`, which become the words of the context (case_words.c); first of all. */
+/* Reads `constants` and `tables`, which become words of the context (case_words.c); it comes first. */
 TesStatus tesi_case_read_words(TesiCaseReader *r);
-/* A file of the case: beside it, unless its name is given by --set. A copy, in its place. */
+/* The path of a file named in the case: relative to the case file, unless --set gives the name. A copy replaces the
+ * text. */
 TesStatus tesi_case_beside(TesiCaseReader *r, const TesiYaml *node, char **file);
 /* Reads all rows into r->result. */
 TesStatus tesi_case_walk(TesiCaseReader *r);
-/* The places of all keys that are given: case->key. */
+/* The places of all given keys: case->key. */
 TesStatus tesi_case_keep_places(TesiCaseReader *r);
 /* Reads a value of a row that may have rows below it. */
 TesStatus tesi_case_row_value(TesiCaseReader *r, int row, const TesiYaml *node);
-/* As soon as the keys below `mesh` are read, and are valid: which domain, how many directions, the names of a file
- * (case_mesh.c). */
+/* Called when the keys below `mesh` have been read and are valid: finds the domain, the dimension and the names of a
+ * file (case_mesh.c). */
 TesStatus tesi_case_know_mesh(TesiCaseReader *r, bool valid);
-/* Directions of the mesh, for all that is read behind it. 0: the mesh is wrong, and the case is refused. */
+/* The dimension, for all rows that are read later. 0: the mesh is wrong, and the case is refused. */
 int tesi_case_dim(TesiCaseReader *r);
-/* A list must have an entry a direction; *good is false after an error. */
+/* Checks that a list has one entry per direction; *good is false after an error. */
 TesStatus tesi_case_check_entries(TesiCaseReader *r, int row, const TesiYaml *list, bool *good);
 /* Which kind of mesh, adaptation. */
 TesStatus tesi_case_check_mesh(TesiCaseReader *r);
 /* Boundaries and materials by name, into the lists of the problem (case_names.c). */
 TesStatus tesi_case_read_names(TesiCaseReader *r);
-/* Adds what holds on a boundary (NULL: all others) to the list; takes over the functions of *face. where NULL:
- * nowhere. */
+/* Adds the conditions on a boundary (NULL: all others) to the list, and takes ownership of the functions of *face.
+ * where NULL: nowhere. */
 TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char *where, TesiCaseFace *face);
-/* Moves what stands beside the descriptions into them; the draft then owns nothing but them. valid: and the problem is
- * told. */
+/* Moves all other data of the draft into the descriptions; the draft then owns only these. valid: also completes the
+ * problem. */
 TesStatus tesi_case_finish(TesiCaseReader *r, bool valid);
-/* What a case was read from, and reading it again with the datum in r->by, which is then the name of a constant
+/* Reads the case again from its source with the datum in r->by, which is then the name of a constant
  * (case_gradient.c). */
 TesStatus tesi_case_keep_source(TesCase *c, const char *text, int overrides, const char *const *override);
 void tesi_case_free_source(TesCase *c);
@@ -78,20 +80,20 @@ TesStatus tesi_case_create(TesContext *ctx, const char *text, size_t length, con
                            int override_count, const char *const *overrides, TesCase **result);
 /* Adds the constant to the value that r->by is the key of. */
 TesStatus tesi_case_shift(TesiCaseReader *r);
-/* From the numbers of all values: weight[values] of derived values go to the values that they are made of (slopes); the
- * derivative of a derived value's expression by the constant that words have slopes of. */
+/* From the numbers of all values: the weight[values] of derived values are passed to the values that they use (slopes);
+ * the derivative of a derived value's expression by the constant for which words have slopes. */
 TesStatus tesi_case_weigh(const TesCase *c, const double *number, double *weight);
 TesStatus tesi_case_derived_slope(const TesCase *c, int i, const double *number, double *slope);
-/* The names of a path, which is cut into them; quotes are taken away. It may tell an error (case_override.c). */
+/* Splits a path into its names, in place; quotes are removed. It may report an error (case_override.c). */
 TesStatus tesi_case_split(TesiCaseReader *r, const char *text, char *path, char *name[TESI_YAML_DEPTH],
                           int *count);
-/* The row of names; -1: there is none. */
+/* The row with these names; -1: there is none. */
 int tesi_case_row_of_names(char *const *name, int count);
-/* Releases what a case owns, but for itself. */
+/* Releases the contents of a case, but not the case. */
 void tesi_case_clear(TesCase *c);
 /* Whether keys below this row are names of the mesh. */
 bool tesi_case_takes_names(const TesiCaseReader *r, int row);
-/* Reads one value of a row that is no map, from its node or, where that is NULL, from its default. */
+/* Reads the value of a row that is no map, from its node or, if node is NULL, from its default. */
 TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node);
 /* A list that is a matrix: its diagonal, or its rows (case_matrix.c). *to <- the matrix. */
 TesStatus tesi_case_matrix(TesiCaseReader *r, int row, const TesiYaml *node, TesFunction **to);
@@ -100,10 +102,15 @@ TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, dou
 
 /* A number with a unit must be of the kind of its key (case_units.c). */
 TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text);
+/* The same for a part of a value, whose kind is that of the key of row `like`. */
+TesStatus tesi_case_check_unit_like(TesiCaseReader *r, int row, int like, const char *text);
+/* Whether such a part is a finite number, with a unit unless `like` is NULL; it may report its own kind of error. */
+TesStatus tesi_case_part(TesiCaseReader *r, int row, const char *like, const char *text, double *value,
+                         bool *valid);
 
 /* "expected ..., got ...". */
 TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node);
-/* What is told of the solution: points, values, lines. After the mesh. */
+/* Output of the solution: points, values, lines. To be read after the mesh. */
 TesStatus tesi_case_read_outputs(TesiCaseReader *r);
 /* Names of output files begin with output.folder. */
 TesStatus tesi_case_put_in_folder(TesCase *c);
@@ -111,39 +118,39 @@ void tesi_case_clear_outputs(TesCase *c);
 
 /* The value of a key; NULL: it is not given. */
 const TesiYaml *tesi_case_given(const TesiCaseReader *r, const char *path);
-/* An error at a key, where it is given. */
+/* An error at a key, if the key is given. */
 TesStatus tesi_case_refuse(TesiCaseReader *r, const char *path, const char *format, ...) TESI_PRINTF(3, 4);
-/* r->support <- the row of the equation and its element; keys and words that it has not, shapes of values
- * (case_support.c). */
+/* r->support <- the row of the equation and its element. Refuses keys, words and shapes of values that the row does not
+ * have (case_support.c). */
 TesStatus tesi_case_check_support(TesiCaseReader *r);
 /* Whether the row has it. */
 bool tesi_case_has(const TesiCaseReader *r, TesiHas what);
-/* What the mesh will be, by the keys that are given (case_mesh.c). */
+/* The kind of mesh that the given keys will make (case_mesh.c). */
 TesiMeshRow tesi_case_mesh_row(const TesiCaseReader *r);
-/* What a boundary may have; name: of the row that it was read by. */
+/* The allowed conditions of a boundary; name: of the row by which it was read. */
 TesStatus tesi_case_check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face);
-/* A word in the place of keys: `outflow`, `slip`. False: it is none. */
+/* A word in the place of keys: `outflow`, `slip`. False: the value is no such word. */
 bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text);
-/* What the key means, with the problems that it belongs to, where these are not all. */
+/* The meaning of the key, with the problems that have it, if not all have it. */
 enum { TESI_CASE_HELP = 1400 };
 void tesi_case_key_help(const TesiKey *key, char text[TESI_CASE_HELP]);
-/* What needs more than one key: the box, the faces. */
+/* Checks that need more than one key: the box, the faces. */
 TesStatus tesi_case_check(TesiCaseReader *r);
 /* Vertices of direction d from its spacing, when it has one. */
 TesStatus tesi_case_spacing(TesiCaseReader *r, int d);
 /* Whether direction d takes lower and upper from a list of coordinates. */
 bool tesi_case_has_list(const TesiCaseReader *r, int d);
 
-/* So many steps, or {time: number}: of any key. */
+/* A number of steps, or {time: number}: for any key. */
 TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseEvery *every);
-/* Values of elasticity (case_elasticity.c); then lambda and mu of what was given. */
+/* Values of elasticity (case_elasticity.c); then lambda and mu from the given moduli. */
 TesStatus tesi_case_check_elasticity(TesiCaseReader *r);
 TesStatus tesi_case_elastic_constants(TesiCaseReader *r, const TesiYaml *node, const char *path,
                                       TesFunction **young, TesFunction **poisson, TesFunction **lambda,
                                       TesFunction **mu);
-/* data.gravity and data.rotation go into f (case_loads.c); after the materials. */
+/* data.gravity and data.rotation are added to f (case_loads.c); after the materials. */
 TesStatus tesi_case_add_loads(TesiCaseReader *r);
-/* Values that are made of others (case_derived.c): {of: E} of one, and the names of all once these are known. */
+/* Derived values (case_derived.c): {of: E} of one value, and the names in all of them when these are known. */
 TesStatus tesi_case_read_derived(TesiCaseReader *r, const TesiYaml *of, TesCaseValue *v);
 TesStatus tesi_case_resolve_derived(TesiCaseReader *r, int row, const TesiYaml *values);
 void tesi_case_free_derived(TesContext *ctx, TesCaseDerived **derived);

@@ -530,14 +530,16 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.png", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
    .help = "a picture: FILE, or {file (or --png FILE), of (u), slice (3D: z=0.5), edges (false), width (900), every "
      "(1), range ([least, largest]), colours (auto; viridis, diverging), title, warp (elasticity: points are drawn at "
-     "x + warp times displacement)}; one per step of an adaptive solve; in time as output.vtu"},
+     "x + warp times displacement), arrows (true: of velocity or displacement; a list of expressions, as [-ux, -uy])}; "
+     "one per step of an adaptive solve; in time as output.vtu"},
   {.path = "output.film", .type = TESI_KEY_FILE, .target = AT(c.film), .fallback_note = "none",
    .help = "in time, and of adaptive solves: the pictures of output.png one after the other, ten a second, as one "
      "animated PNG"},
   {.path = "output.plot", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
    .all_rows = true,
-   .help = "in time: a figure (SVG) of output.values over time: FILE, or {file, of: [names of values] (all)}; it is "
-     "drawn at the end from output.series, with the rows of before a restart"},
+   .help = "in time: a figure (SVG, or PDF where FILE ends in .pdf) of output.values over time: FILE, or {file, of: "
+     "[names of values] (all)}; it is drawn at the end from output.series, with the rows of before a restart; "
+     "values whose sizes differ by more than a factor of ten have a panel each"},
 };
 /* clang-format on */
 

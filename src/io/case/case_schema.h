@@ -1,4 +1,4 @@
-/* All keys of a case file in one table: what the reader accepts, what the help says, what docs/case-file.md lists. */
+/* All keys of a case file in one table: for the reader, the help and docs/case-file.md. */
 #ifndef TESI_CASE_SCHEMA_H
 #define TESI_CASE_SCHEMA_H
 
@@ -7,17 +7,17 @@
 #include "problem/support.h"
 #include "tessera/case.h"
 
-/* What holds on one face. */
+/* The conditions on one face. */
 typedef struct TesiCaseFace {
   int condition;         /* TesiNamed */
   TesFunction *g[3];     /* values, flux, stress or right-hand side of the Robin condition, by component */
   TesFunction *pressure; /* flows and elasticity */
   TesFunction *alpha;    /* Robin only */
   int slip, priority;
-  unsigned free; /* bit c: component c of a displacement or velocity is */
+  unsigned free; /* bit c: component c of a displacement or velocity is given */
 } TesiCaseFace;
 
-/* A case while it is read. */
+/* A case during reading. */
 typedef struct TesiCaseDraft {
   TesCase c;
   TesFunction *a, *reaction; /* flows: nu, alpha; elasticity: mu, density */
@@ -29,8 +29,8 @@ typedef struct TesiCaseDraft {
   double rotation_axis[3], rotation_point[3];
   TesFunction *mean_velocity[3]; /* numbers */
   int stabilization, form;
-  TesiCaseFace all, face[6];      /* of a box: left, right, bottom, top, back, front */
-  char *file, *goal[3], *goal_of; /* goal: of mean, integral, force */
+  TesiCaseFace all, face[6];      /* faces of a box: left, right, bottom, top, back, front */
+  char *file, *goal[3], *goal_of; /* goal: boundary or material of mean, integral, force */
   int periodic;                   /* bit d: in direction d */
   int split, file_periodic;
   int units; /* TesiUnits */
@@ -42,19 +42,19 @@ typedef enum TesiKeyType {
   TESI_KEY_ONE_OF,     /* a map with exactly one of its children; target: int, 1 + the number of that child */
   TESI_KEY_CHOICE,     /* target: int, the number of the word in `choices` */
   TESI_KEY_INTEGER,    /* target: int */
-  TESI_KEY_INTEGERS,   /* one for all directions, or one a direction; target: int[3] */
+  TESI_KEY_INTEGERS,   /* one value for all directions, or one per direction; target: int[3] */
   TESI_KEY_NUMBER,     /* a number or a constant expression; target: double */
-  TESI_KEY_NUMBERS,    /* one for all directions, or one a direction; target: double[3] */
+  TESI_KEY_NUMBERS,    /* one value for all directions, or one per direction; target: double[3] */
   TESI_KEY_EXPRESSION, /* target: TesFunction * */
-  TESI_KEY_BOUNDARY,   /* the same over a boundary, with its normal; `lists`: or a list of them */
-  TESI_KEY_VECTOR,     /* a list of expressions, one a direction; target: TesFunction *[3] */
+  TESI_KEY_BOUNDARY,   /* the same over a boundary, with its normal; `lists`: or a list of expressions */
+  TESI_KEY_VECTOR,     /* a list of expressions, one per direction; target: TesFunction *[3] */
   TESI_KEY_FIELD,      /* an expression or such a list; target: TesFunction *[3] */
-  TESI_KEY_MATRIX,     /* an expression, or a list: of a diagonal, or of rows; target: TesFunction * */
+  TESI_KEY_MATRIX,     /* an expression, or a list: of the diagonal, or of rows; target: TesFunction * */
   TESI_KEY_SPACING,    /* an expression in s or a list of numbers; no target: checked with the box */
   TESI_KEY_FILE,       /* target: char * */
   TESI_KEY_NAME,       /* of a boundary; target: char * */
-  TESI_KEY_EVERY,      /* so many steps, or {time: number}; target: TesCaseEvery */
-  /* The next are read before all else (case_words.c), and when all else is (case_output.c). */
+  TESI_KEY_EVERY,      /* a number of steps, or {time: number}; target: TesCaseEvery */
+  /* The next kinds are read before everything else (case_words.c), or after everything else (case_output.c). */
   TESI_KEY_CONSTANTS,
   TESI_KEY_TABLES,
   TESI_KEY_POINTS,
@@ -68,17 +68,17 @@ typedef struct TesiKey {
   const char *path;
   TesiKeyType type;
   size_t target;              /* offset in TesiCaseDraft */
-  const char *const *choices; /* words in the order of the enum, NULL behind the last */
+  const char *const *choices; /* words in the order of the enum, NULL after the last */
   double low, high;
   bool open, required;
   bool automatic;            /* integers: "auto" is allowed and becomes -1 */
   bool map_too;              /* expressions: or keys, the rows below */
-  bool lists;                /* of a boundary: or a list, one a direction; target: TesFunction *[3] */
-  bool beside;               /* stands beside the one of its parent's children */
-  bool all_rows;             /* its help tells itself what it is for which problem */
-  bool repeated;             /* rows of single faces, which the help tells once */
-  const char *fallback;      /* the default, in the words of the file; NULL: none */
-  const char *fallback_note; /* what the help says instead */
+  bool lists;                /* boundary: or a list, one entry per direction; target: TesFunction *[3] */
+  bool beside;               /* may stand beside another child of its parent */
+  bool all_rows;             /* its help text itself says for which problems it is */
+  bool repeated;             /* rows of single faces, which the help lists once */
+  const char *fallback;      /* the default, as written in the file; NULL: none */
+  const char *fallback_note; /* the default in the help text */
   const char *help;
 } TesiKey;
 

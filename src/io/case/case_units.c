@@ -5,69 +5,131 @@
 #include "io/expression/units.h"
 
 /* Keys by how their path begins and by their last name; NULL: any. */
+enum { EITHER = 3 };
 typedef struct Kind {
   const char *begin, *name, *what;
-  int dimension[2][TESI_DIMENSIONS]; /* either of them */
-  bool either;
+  int options, dimension[EITHER][TESI_DIMENSIONS];
+  const char *problem; /* NULL: all */
 } Kind;
+#define NUMBER                                                                                               \
+  "a number without a unit", 1, {                                                                            \
+    { 0 }                                                                                                    \
+  }
 #define STRESS                                                                                               \
   { -1, 1, -2 }
 #define LENGTH                                                                                               \
   { 1 }
+#define VELOCITY                                                                                             \
+  { 1, 0, -1 }
+#define TIME                                                                                                 \
+  { 0, 0, 1 }
+#define LINE_FORCE                                                                                           \
+  { 0, 1, -2 }
+#define FORCE                                                                                                \
+  { 1, 1, -2 }
+#define VOLUME_FORCE                                                                                         \
+  { -2, 1, -2 }
 static const Kind kinds[] = {
-    {"data.young", NULL, "a stress, as 210 GPa", {STRESS}, false},
-    {"data.lambda", NULL, "a stress, as 210 GPa", {STRESS}, false},
-    {"data.mu", NULL, "a stress, as 80 GPa", {STRESS}, false},
-    {"data.poisson", NULL, "a number without a unit", {{0}}, false},
-    {"data.density", NULL, "a density, as 7850 kg/m^3", {{-3, 1}}, false},
-    {"data.expansion", NULL, "an expansion, as 12e-6 1/K", {{0, 0, 0, -1}}, false},
-    {"data.temperature", NULL, "a temperature, as 80 K", {{0, 0, 0, 1}}, false},
-    {"data.gravity", NULL, "an acceleration, as 9.81 m/s^2", {{1, 0, -2}}, false},
-    {"data.rotation.speed", NULL, "an angle per time, as 3000 rpm", {{0, 0, -1}}, false},
-    {"data.rotation.point", NULL, "a length, as 3 mm", {LENGTH}, false},
-    {"data.rotation.axis", NULL, "a number without a unit", {{0}}, false},
-    {"mesh.", "lower", "a length, as 3 mm", {LENGTH}, false},
-    {"mesh.", "upper", "a length, as 3 mm", {LENGTH}, false},
-    {"mesh.", "centre", "a length, as 3 mm", {LENGTH}, false},
-    {"mesh.", "radius", "a length, as 3 mm", {LENGTH}, false},
-    {"mesh.", "inner_radius", "a length, as 3 mm", {LENGTH}, false},
-    {"boundary.", "displacement", "a length, as 0.3 mm", {LENGTH}, false},
-    {"boundary.", "radial", "a length, as 0.02 mm", {LENGTH}, false},
-    {"boundary.", "velocity", "a velocity, as 2 m/s", {{1, 0, -1}}, false},
-    {"boundary.", "pressure", "a stress, as 2 MPa", {STRESS}, false},
+    {"data.young", NULL, "a stress, as 210 GPa", 1, {STRESS}, NULL},
+    {"data.lambda", NULL, "a stress, as 210 GPa", 1, {STRESS}, NULL},
+    {"data.mu", NULL, "a stress, as 80 GPa", 1, {STRESS}, NULL},
+    {"data.poisson", NULL, NUMBER, NULL},
+    {"data.density", NULL, "a density, as 7850 kg/m^3", 1, {{-3, 1}}, NULL},
+    {"data.expansion", NULL, "an expansion, as 12e-6 1/K", 1, {{0, 0, 0, -1}}, NULL},
+    {"data.temperature", NULL, "a temperature, as 80 K", 1, {{0, 0, 0, 1}}, NULL},
+    {"data.gravity", NULL, "an acceleration, as 9.81 m/s^2", 1, {{1, 0, -2}}, NULL},
+    {"data.rotation.speed", NULL, "an angle per time, as 3000 rpm", 1, {{0, 0, -1}}, NULL},
+    {"data.rotation.point", NULL, "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"data.rotation.axis", NULL, NUMBER, NULL},
+    {"data.f", NULL, "a force per volume, as 78 kN/m^3", 1, {VOLUME_FORCE}, "elasticity"},
+    {"data.f", NULL, "an acceleration, as 9.81 m/s^2", 1, {{1, 0, -2}}, "navier_stokes"},
+    {"data.f", NULL, "a force per volume or an acceleration", 2, {VOLUME_FORCE, {1, 0, -2}}, "stokes"},
+    {"data.nu", NULL, "a viscosity, as 1e-6 m^2/s", 1, {{2, 0, -1}}, "navier_stokes"},
+    {"data.nu", NULL, "a viscosity, as 1e-3 Pa*s or 1e-6 m^2/s", 2, {{-1, 1, -1}, {2, 0, -1}}, "stokes"},
+    {"data.mean_velocity", NULL, "a velocity, as 2 m/s", 1, {VELOCITY}, NULL},
+    {"data.b", NULL, "a velocity, as 2 m/s", 1, {VELOCITY}, NULL},
+    {"data.initial.displacement", NULL, "a length, as 0.3 mm", 1, {LENGTH}, NULL},
+    {"data.initial.velocity", NULL, "a velocity, as 2 m/s", 1, {VELOCITY}, NULL},
+    {"data.exact.velocity", NULL, "a velocity, as 2 m/s", 1, {VELOCITY}, NULL},
+    {"mesh.map", NULL, "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"mesh.box.spacing", NULL, "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"mesh.", "lower", "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"mesh.", "upper", "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"mesh.", "centre", "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"mesh.", "radius", "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"mesh.", "inner_radius", "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"boundary.", "displacement", "a length, as 0.3 mm", 1, {LENGTH}, NULL},
+    {"boundary.", "radial", "a length, as 0.02 mm", 1, {LENGTH}, NULL},
+    {"boundary.", "velocity", "a velocity, as 2 m/s", 1, {VELOCITY}, NULL},
+    {"boundary.", "pressure", "a stress, as 2 MPa", 1, {STRESS}, "elasticity"},
+    {"boundary.", "pressure", "a pressure, as 2 kPa, or by density, in m^2/s^2", 2, {STRESS, {2, 0, -2}}, NULL},
     {"boundary.",
      "traction",
      "a stress, as 2 MPa, or along curves a force per length",
-     {STRESS, {0, 1, -2}},
-     true},
-    {"boundary.", "force", "a force, as 20 kN, or in 2D a force per length", {{1, 1, -2}, {0, 1, -2}}, true},
-    {"time.end", NULL, "a time, as 2 s", {{0, 0, 1}}, false},
-    {"time.start", NULL, "a time, as 2 s", {{0, 0, 1}}, false},
-    {"time.step", NULL, "a time, as 2 ms", {{0, 0, 1}}, false},
-    {"time.max_step", NULL, "a time, as 2 ms", {{0, 0, 1}}, false},
-    {"time.min_step", NULL, "a time, as 2 ms", {{0, 0, 1}}, false},
-    {"time.", NULL, "a number without a unit", {{0}}, false},
-    {"solver.", NULL, "a number without a unit", {{0}}, false},
-    {"adapt.fraction", NULL, "a number without a unit", {{0}}, false}};
+     2,
+     {STRESS, LINE_FORCE},
+     NULL},
+    {"boundary.", "force", "a force, as 20 kN, or in 2D a force per length", 2, {FORCE, LINE_FORCE}, NULL},
+    {"boundary.",
+     "alpha",
+     "a stress per length, as 5 N/mm^3, along curves a stress, at points a force per length",
+     3,
+     {VOLUME_FORCE, STRESS, LINE_FORCE},
+     "elasticity"},
+    {"boundary.",
+     "g",
+     "a stress, along curves a force per length, at points a force",
+     3,
+     {STRESS, LINE_FORCE, FORCE},
+     "elasticity"},
+    {"time.end", NULL, "a time, as 2 s", 1, {TIME}, NULL},
+    {"time.start", NULL, "a time, as 2 s", 1, {TIME}, NULL},
+    {"time.step", NULL, "a time, as 2 ms", 1, {TIME}, NULL},
+    {"time.max_step", NULL, "a time, as 2 ms", 1, {TIME}, NULL},
+    {"time.min_step", NULL, "a time, as 2 ms", 1, {TIME}, NULL},
+    {"time.", NULL, NUMBER, NULL},
+    {"output.average.from", NULL, "a time, as 2 s", 1, {TIME}, NULL},
+    {"output.points", NULL, "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"output.lines", NULL, "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"output.values", NULL, "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"adapt.goal.point", NULL, "a length, as 3 mm", 1, {LENGTH}, NULL},
+    {"solver.", NULL, NUMBER, NULL},
+    {"adapt.fraction", NULL, NUMBER, NULL}};
 
-static const Kind *kind_of(const TesiKey *key) {
+static bool is_problem(const TesiCaseReader *r, const char *problem) {
+  const TesiYaml *given = tesi_case_given(r, "problem");
+  return !problem || (given && given->text && !strcmp(given->text, problem));
+}
+
+static const Kind *kind_of(const TesiCaseReader *r, const TesiKey *key) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     const Kind *k = &kinds[i];
-    if (strncmp(key->path, k->begin, strlen(k->begin)) != 0) continue;
+    const size_t length = strlen(k->begin);
+    if (strncmp(key->path, k->begin, length) != 0 || !is_problem(r, k->problem)) continue;
     if (k->name ? !strcmp(tesi_key_name(key), k->name)
-                : !key->path[strlen(k->begin)] || k->begin[strlen(k->begin) - 1] == '.')
+                : !key->path[length] || key->path[length] == '.' || k->begin[length - 1] == '.')
       return k;
   }
   return NULL;
 }
 
-TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text) {
-  const TesiKey *key = &tesi_case_keys[row];
-  const Kind *kind = kind_of(key);
+/* Whether the text is a number with a unit, or the name of a constant that is one. */
+static bool is_quantity(const TesiCaseReader *r, const char *text, int dimension[TESI_DIMENSIONS]) {
+  const TesiYaml *constants = tesi_case_given(r, "constants"),
+                 *constant = constants ? tesi_yaml_find(constants, text + strspn(text, " +-")) : NULL;
+  return tesi_unit_quantity(constant && constant->text ? constant->text : text, dimension);
+}
+
+TesStatus tesi_case_check_unit_like(TesiCaseReader *r, int row, int like, const char *text) {
+  const Kind *kind = kind_of(r, &tesi_case_keys[like]);
   int found[TESI_DIMENSIONS];
-  if (!kind || !tesi_unit_quantity(text, found) || !memcmp(found, kind->dimension[0], sizeof found) ||
-      (kind->either && !memcmp(found, kind->dimension[1], sizeof found)))
-    return TES_OK;
-  return tesi_case_refuse(r, key->path, "expected %s, got '%.60s', which is of another kind", kind->what,
-                          text);
+  if (!kind || !is_quantity(r, text, found)) return TES_OK;
+  for (int i = 0; i < kind->options; i++)
+    if (!memcmp(found, kind->dimension[i], sizeof found)) return TES_OK;
+  return tesi_case_refuse(r, tesi_case_keys[row].path, "expected %s, got '%.60s', which is of another kind",
+                          kind->what, text);
+}
+
+TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text) {
+  return tesi_case_check_unit_like(r, row, row, text);
 }

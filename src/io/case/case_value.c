@@ -191,6 +191,15 @@ static TesStatus constant(TesiCaseReader *r, const char *text, double *value, bo
   return status == TES_INVALID_INPUT ? TES_OK : status;
 }
 
+TesStatus tesi_case_part(TesiCaseReader *r, int row, const char *like, const char *text, double *value,
+                         bool *valid) {
+  char message[TESI_EXPRESSION_MESSAGE];
+  TesStatus status = like ? tesi_case_check_unit_like(r, row, tesi_case_row(like), text) : TES_OK;
+  if (status == TES_OK) status = constant(r, text, value, valid, message);
+  *valid = status == TES_OK && *valid && isfinite(*value);
+  return status;
+}
+
 /* A number that depends on the datum by which the case is differentiated. */
 static bool depends(const TesiCaseReader *r, const char *text) {
   enum { VARIED = 4 };
@@ -349,15 +358,20 @@ done:
 TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseEvery *every) {
   const TesiYaml *only = node->kind == TESI_YAML_MAP && node->count == 1 ? node->first : NULL;
   const bool time = only && !strcmp(only->key, "time"), minutes = only && !strcmp(only->key, "minutes");
-  double number;
+  double number = 0;
   *every = (TesCaseEvery){0};
   if ((time || minutes) && !r->node[tesi_case_row("time")])
     return tesi_case_error(r, row, node, "every: {%s: ..} belongs to problems in time, that is, with `time`",
                            only->key);
   if (node->kind == TESI_YAML_SCALAR && tesi_integer_parse(node->text, &every->steps) && every->steps > 0)
     return TES_OK;
-  if ((time || minutes) && only->kind == TESI_YAML_SCALAR && tesi_number_parse(only->text, &number) &&
-      number > 0 && isfinite(number)) {
+  bool valid = false;
+  if ((time || minutes) && only->kind == TESI_YAML_SCALAR) {
+    const TesStatus status =
+        tesi_case_part(r, row, time ? "time.end" : "solver.tolerance", only->text, &number, &valid);
+    if (status != TES_OK) return status;
+  }
+  if (valid && number > 0) {
     every->time = time ? number : 0, every->minutes = minutes ? number : 0;
     return TES_OK;
   }

@@ -10,60 +10,60 @@
 
 enum {
   TESI_EXPRESSION_TERMS = 4096,   /* largest number of different sub-expressions */
-  TESI_EXPRESSION_SLOTS = 1024,   /* largest number of intermediate values alive at once */
+  TESI_EXPRESSION_SLOTS = 1024,   /* largest number of intermediate values that exist at the same time */
   TESI_EXPRESSION_NESTING = 200,  /* deepest nesting of parentheses, calls, signs and ?: */
   TESI_EXPRESSION_TEXT = 65536,   /* longest text, bytes */
   TESI_EXPRESSION_VARIABLES = 64, /* most of them */
-  TESI_EXPRESSION_TIME = 3,       /* the number of the variable that is one number, not one a point */
+  TESI_EXPRESSION_TIME = 3,       /* the number of the variable that is one number, not one per point */
   TESI_EXPRESSION_MESSAGE = 512
 };
 
-/* One node of the graph: an operation on earlier terms, a variable (a: its number) or a constant (value). Of a table b
- * is its number among the words, c how often it is differentiated. */
+/* One node of the graph: an operation on earlier terms, a variable (a: its number) or a constant (value). For a table,
+ * b is its number among the words, and c the number of differentiations. */
 typedef struct TesiTerm {
   uint16_t op; /* TesiOp */
   uint16_t a, b, c;
   double value;
 } TesiTerm;
 
-/* Terms in an order in which operands come first; equal ones are stored once, found through a hash table. */
+/* Terms in an order in which operands come first; equal terms are stored once, found through a hash table. */
 typedef struct TesiTerms {
   TesContext *ctx;
   TesiTerm *term; /* [capacity] */
   uint16_t *table;
   TesiWords *words; /* of the tables; NULL: there is none */
   int count, capacity, table_size;
-  int varied;       /* the variable with which constants that have a slope vary; 0: they do not */
-  TesStatus status; /* of the first failure; later calls do nothing then. TES_INVALID_INPUT: too many terms */
+  int varied;       /* the variable by which constants with a slope vary; 0: they do not vary */
+  TesStatus status; /* of the first failure, after which calls do nothing. TES_INVALID_INPUT: too many terms */
 } TesiTerms;
 
-/* Each returns the index of its term, 0 after a failure. Operations on constants are carried out at once, unless their
- * value is not finite; pow(a, n) with n = 0..4 becomes multiplications. */
+/* Each returns the index of its term, 0 after a failure. Operations on constants are evaluated at once, unless the
+ * result is not finite; pow(a, n) with n = 0..4 becomes multiplications. */
 int tesi_term_constant(TesiTerms *terms, double value);
 int tesi_term_variable(TesiTerms *terms, int variable);
 int tesi_term(TesiTerms *terms, TesiOp op, int a, int b, int c);
 /* Table number `table` of terms->words at term a, differentiated `order` times. */
 int tesi_term_table(TesiTerms *terms, int table, int order, int a);
-/* d term / d variable. An operation without a derivative (tgamma, lgamma) is told in *without, else -1. */
+/* d term / d variable. *without <- an operation without a derivative (tgamma, lgamma), else -1. */
 int tesi_term_derivative(TesiTerms *terms, int term, int variable, int *without);
-/* Adds a term of another list at the same place, when all before it were added so. */
+/* Adds a term of another list at the same index, if all terms before it were added in this way. */
 int tesi_term_copy(TesiTerms *terms, const TesiTerm *term);
 void tesi_terms_free(TesiTerms *terms);
 /* Operand k = 0, 1, 2 of a term, and how many its operation has. */
 int tesi_term_operand(const TesiTerm *term, int k);
 extern const uint8_t tesi_op_operands[TESI_OPS];
-/* needed[i] (of TESI_EXPRESSION_TERMS) becomes true where term i takes part in the value of `root`. */
+/* needed[i] (of TESI_EXPRESSION_TERMS) becomes true if term i is part of the value of `root`. */
 void tesi_terms_needed(const TesiTerms *terms, int root, bool *needed);
 /* The operation on numbers. */
 double tesi_op_value(TesiOp op, double a, double b, double c);
-/* lgamma() without its global variable signgam, which threads would race for. */
+/* lgamma() without its global variable signgam, which would be a data race. */
 double tesi_lgamma(double a);
 
-/* The names x, y, z, t, NULL; the same with nx, ny, nz behind them. Where the first three are there, r = sqrt(x^2 +
- * y^2 + z^2) is too. */
+/* The names x, y, z, t, NULL; the same followed by nx, ny, nz. If the first three exist, r = sqrt(x^2 + y^2 + z^2) is a
+ * name too. */
 extern const char *const tesi_space_names[], *const tesi_boundary_names[];
 
-/* Whether this is a constant or function of all expressions. */
+/* Whether this name is a constant or function of all expressions. */
 bool tesi_expression_knows(const char *name);
 
 /* Parses `text` into terms; variables are their names, NULL behind the last. Words of the context are known too.
@@ -90,8 +90,8 @@ typedef struct TesiProgram {
   double *constants;     /* [constant_count][block], each repeated */
   int length, prologue, constant_count, slots;
   const TesiWords *words; /* of the terms, whose owner is the program's */
-  int variables;          /* one more than the largest number of one that it has */
-  int block; /* points at a time: smaller when many slots are needed, so that all lie in 64 KiB of stack */
+  int variables;          /* one more than its largest number */
+  int block; /* points per block: fewer if many slots are needed, so that all fit into 64 KiB of stack */
   TesiOperand result;
 } TesiProgram;
 
@@ -111,11 +111,11 @@ void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int
 
 /* ---- functions made from expressions ------------------------------------------------------------------- */
 
-/* Creates the function of an expression in `variables` (the first is what is called x elsewhere). Messages as above. */
+/* Creates the function of an expression in `variables` (the first takes the place of x). Messages as above. */
 TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *const *variables,
                                   TesFunction **function, char *message);
 
-/* The derivative of a text by the constant that words of the context have slopes of (TesiConstant). Messages as
+/* The derivative of a text by the constant for which words of the context have slopes (TesiConstant). Messages as
  * above. */
 TesStatus tesi_function_slope_of_text(TesContext *ctx, const char *text, const char *const *variables,
                                       TesFunction **slope, char *message);
@@ -129,8 +129,8 @@ void tesi_expression_values(const TesFunction *function, int64_t n, const double
  *     const double v0 = x * x;
  *     return v0;
  *   }
- * Where functions of t alone are called, as in exp(x * cos(t)), it is two functions and one that calls both, so that a
- * loop over points can call the first one once:
+ * If functions of t alone are called, as in exp(x * cos(t)), two functions are written, and one that calls both. A loop
+ * over points can then call the first function once:
  *   #define f_parts 1
  *   static void f_early(double t, double *early);      early[f_parts]
  *   static double f_late(double x, double y, double z, double t, const double *early);

@@ -96,7 +96,7 @@ static int place_leaves(Builder *b) {
   return constants;
 }
 
-/* As many points a block as leave slots and the padded inputs of the last block within STACK_DOUBLES. */
+/* As many points per block as leave slots and the padded inputs of the last block within STACK_DOUBLES. */
 static int block_size(int slots) {
   int block = LARGEST_BLOCK;
   while (block > 8 && block * slots > STACK_DOUBLES) block /= 2;

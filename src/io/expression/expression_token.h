@@ -1,4 +1,4 @@
-/* Tokens of expressions, and the one place that words their errors. */
+/* Tokens of expressions, and the wording of errors in them. */
 #ifndef TESI_EXPRESSION_TOKEN_H
 #define TESI_EXPRESSION_TOKEN_H
 
@@ -16,7 +16,7 @@ typedef struct TesiToken {
   size_t first, length; /* in the text */
   double number;
   char op[3];    /* operators: "+", "<=", ... */
-  char name[33]; /* names; longer ones are refused */
+  char name[33]; /* names; longer names are refused */
 } TesiToken;
 
 typedef struct TesiScanner {
@@ -30,7 +30,7 @@ typedef struct TesiScanner {
 /* Moves to the next token. After a failure the current token is TESI_TOKEN_END for good. */
 void tesi_scanner_advance(TesiScanner *scanner);
 bool tesi_scanner_at(const TesiScanner *scanner, const char *op);
-/* Moves on and returns true when at this operator. */
+/* If the current token is this operator, moves on and returns true. */
 bool tesi_scanner_accept(TesiScanner *scanner, const char *op);
 /* "WHAT at column N of "TEXT"TAIL"; only the first failure is kept. */
 void tesi_scanner_fail(TesiScanner *scanner, size_t at, const char *tail, const char *format, ...)

@@ -1,4 +1,4 @@
-/* Units behind numbers, as 210 GPa or 7850 kg/m^3, and the systems that they are turned into. */
+/* Units after numbers, such as 210 GPa or 7850 kg/m^3, and the systems into which they are converted. */
 #ifndef TESI_EXPRESSION_UNITS_H
 #define TESI_EXPRESSION_UNITS_H
 
@@ -12,10 +12,10 @@ extern const char *const tesi_units_words[];
 /* Powers of length, mass, time and temperature. */
 enum { TESI_DIMENSIONS = 4 };
 
-/* The unit that `text` begins with: symbols with powers, joined by / and *, without blanks. *si: its value in m, kg, s,
- * K. Returns its length, 0: there is none. */
+/* The unit at the beginning of `text`: symbols with powers, joined by / and *, without blanks. *si: its value in m, kg,
+ * s, K. Returns its length, 0: there is no unit. */
 size_t tesi_unit_read(const char *text, double *si, int dimension[TESI_DIMENSIONS]);
-/* What a value in m, kg, s, K is multiplied with in a system. */
+/* The factor from m, kg, s, K to the units of a system. */
 double tesi_unit_scale(TesiUnits system, const int dimension[TESI_DIMENSIONS]);
 /* Whether the text is a number with a unit and nothing else. */
 bool tesi_unit_quantity(const char *text, int dimension[TESI_DIMENSIONS]);

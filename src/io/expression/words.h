@@ -1,5 +1,5 @@
 /* Names that a case adds to expressions: constants, and functions of one variable given by tables. A context holds the
- * words of the case that was read last; a function keeps those it was made with. */
+ * words of the last case that was read; a function keeps the words with which it was made. */
 #ifndef TESI_EXPRESSION_WORDS_H
 #define TESI_EXPRESSION_WORDS_H
 
@@ -12,7 +12,7 @@ enum { TESI_WORD = 33 }; /* bytes of a name, with the final 0 */
 typedef struct TesiTable {
   char name[TESI_WORD];
   int knots;
-  double *s, (*c)[4], last; /* last: the value at and behind the last knot */
+  double *s, (*c)[4], last; /* last: the value from the last knot on */
 } TesiTable;
 
 typedef struct TesiConstant {
@@ -22,10 +22,10 @@ typedef struct TesiConstant {
 } TesiConstant;
 
 typedef struct TesiWords {
-  TesContext *ctx; /* which they do not keep alive: functions and contexts, their owners, are or do */
+  TesContext *ctx; /* not referenced: functions and contexts, which own the words, refer to them */
   atomic_int references;
   int constants, tables;
-  TesiUnits units; /* the system that numbers with units are turned into */
+  TesiUnits units; /* the system of units into which numbers are converted */
   TesiConstant *constant;
   TesiTable *table;
   int *slot, slots; /* constants by their names: number + 1, 0: none (words.c) */
@@ -35,11 +35,12 @@ typedef struct TesiWords {
 TesStatus tesi_words_create(TesContext *ctx, int constants, int tables, TesiWords **words);
 TesiWords *tesi_words_retain(const TesiWords *words);
 void tesi_words_release(TesiWords **words);
-/* Those of the context, NULL: none; it takes a reference of its own. */
+/* The words of the context, NULL: none. The context keeps its own reference. */
 const TesiWords *tesi_words_of(const TesContext *ctx);
 void tesi_words_set(TesContext *ctx, const TesiWords *words);
 
-/* Why this cannot be a new name, or NULL: letters, digits, _; none that expressions or outputs have. */
+/* The reason why this cannot be a new name, or NULL. Names consist of letters, digits and _, and must differ from the
+ * names of expressions and outputs. */
 const char *tesi_word_refused(const TesiWords *words, const char *name);
 void tesi_words_add_constant(TesiWords *words, const char *name, double value, double slope);
 /* The table through points with ascending s; linear, or cubic: C1 and monotone where the points are (Fritsch and

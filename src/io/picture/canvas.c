@@ -240,6 +240,24 @@ void tesi_canvas_stroke(TesiCanvas *canvas, double x0, double y0, double x1, dou
   tesi_canvas_line(canvas, &a, &b, width, colour);
 }
 
+void tesi_canvas_wedge(TesiCanvas *canvas, const double p[3][2], TesiColour colour) {
+  const double area = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
+  int x0, x1, y0, y1;
+  sample_range(fmin(p[0][0], fmin(p[1][0], p[2][0])), fmax(p[0][0], fmax(p[1][0], p[2][0])),
+               S * canvas->width, &x0, &x1);
+  sample_range(fmin(p[0][1], fmin(p[1][1], p[2][1])), fmax(p[0][1], fmax(p[1][1], p[2][1])),
+               S * canvas->height, &y0, &y1);
+  for (int j = y0; j < y1; j++)
+    for (int i = x0; i < x1; i++) {
+      bool inside = area != 0;
+      for (int k = 0; k < 3 && inside; k++) {
+        const double *a = p[k], *b = p[(k + 1) % 3], x = (i + 0.5) / S, y = (j + 0.5) / S;
+        inside = ((b[0] - a[0]) * (y - a[1]) - (x - a[0]) * (b[1] - a[1])) * area >= 0;
+      }
+      if (inside) canvas->sample[(int64_t)j * S * canvas->width + i] = colour;
+    }
+}
+
 void tesi_canvas_fill(TesiCanvas *canvas, double left, double top, double right, double bottom,
                       TesiColour colour) {
   int x0, x1, y0, y1;
@@ -247,6 +265,17 @@ void tesi_canvas_fill(TesiCanvas *canvas, double left, double top, double right,
   sample_range(top, bottom, S * canvas->height, &y0, &y1);
   for (int j = y0; j < y1; j++)
     for (int i = x0; i < x1; i++) canvas->sample[(int64_t)j * S * canvas->width + i] = colour;
+}
+
+void tesi_canvas_close(TesiCanvas *canvas) {
+  const int64_t wide = (int64_t)S * canvas->width, samples = wide * S * canvas->height;
+  const int64_t step[2] = {1, wide};
+  const float *depth = canvas->depth;
+  for (int d = 0; d < 2; d++)
+    for (int64_t i = step[d], end = samples - 2 * step[d]; i < end; i++)
+      if (depth[i] == -INFINITY && depth[i - step[d]] > -INFINITY &&
+          (depth[i + step[d]] > -INFINITY || depth[i + 2 * step[d]] > -INFINITY))
+        canvas->sample[i] = canvas->sample[i - step[d]], canvas->depth[i] = depth[i - step[d]];
 }
 
 double tesi_canvas_depth(const TesiCanvas *canvas, double x, double y) {

@@ -23,6 +23,7 @@ typedef struct TesiCanvas {
 /* A corner: place, depth, and what is interpolated between corners. */
 typedef struct TesiCorner {
   double x, y, depth, value, light;
+  double vector[2]; /* whose arrow may be drawn: in the picture's plane, y upwards */
 } TesiCorner;
 
 /* White; with the map of one brightness to another. */
@@ -41,10 +42,14 @@ void tesi_canvas_line(TesiCanvas *canvas, const TesiCorner *from, const TesiCorn
 /* The same in front of everything. */
 void tesi_canvas_stroke(TesiCanvas *canvas, double x0, double y0, double x1, double y1, double width,
                         TesiColour colour);
+/* A triangle of one colour in front of everything. */
+void tesi_canvas_wedge(TesiCanvas *canvas, const double corner[3][2], TesiColour colour);
 void tesi_canvas_fill(TesiCanvas *canvas, double x0, double y0, double x1, double y1, TesiColour colour);
 /* canvas <- what ranks drew, as if they had drawn on one canvas in the order of the ranks; all lines are of one
  * colour. Every rank calls it, before anything else is drawn. */
 TesStatus tesi_canvas_merge(TesiCanvas *canvas, TesiColour line);
+/* Gaps of one or two samples, between curved cells that were divided differently, get what is beside them. */
+void tesi_canvas_close(TesiCanvas *canvas);
 /* Of what is drawn at a point; outside of the canvas: nothing, -INFINITY. */
 double tesi_canvas_depth(const TesiCanvas *canvas, double x, double y);
 /* Pixels [height][width], which the caller frees. */
@@ -54,7 +59,7 @@ TesStatus tesi_canvas_average(const TesiCanvas *canvas, TesiColour **pixels);
 TesiColour tesi_colour_at(double t);
 
 /* Text, capitals so many pixels high, beginning at (x, y), the left end of its base line; anchor 0.5: its middle,
- * 1: its end is at x. Letters are strokes; bytes beyond ASCII are left out. */
+ * 1: its end is at x. UTF-8: Latin letters, Greek and some signs; others are left out. */
 void tesi_canvas_text(TesiCanvas *canvas, double x, double y, double size, double anchor, TesiColour colour,
                       const char *text);
 double tesi_text_width(double size, const char *text);

@@ -26,6 +26,7 @@ void tesi_extent_add(TesiExtent *e, const TesiExtent *other) {
     e->low[d] = fmin(e->low[d], other->low[d]), e->high[d] = fmax(e->high[d], other->high[d]);
   if (other->value[0] < e->value[0]) e->value[0] = other->value[0], e->at[0] = other->at[0];
   if (other->value[1] > e->value[1]) e->value[1] = other->value[1], e->at[1] = other->at[1];
+  tesi_arrow_size_add(&e->arrows, &other->arrows);
 }
 
 /* Of all ranks, in their order. */
@@ -42,6 +43,7 @@ static void extend_over_ranks(const TesContext *ctx, TesiExtent *e) {
 static void extend(void *user, const TesiCorner c[3]) {
   TesiExtent *e = user;
   e->any = true;
+  tesi_arrow_size_triangle(&e->arrows, c);
   for (int i = 0; i < 3; i++) {
     const double at[2] = {c[i].x, c[i].y};
     for (int d = 0; d < 2; d++) e->low[d] = fmin(e->low[d], at[d]), e->high[d] = fmax(e->high[d], at[d]);
@@ -63,6 +65,7 @@ typedef struct Picture {
   double unit, left, bottom, scale; /* of the plot: lower left corner, pixels a length */
   double range[2];                  /* of the colours */
   TesiExtent extent, drawn;         /* what is there, seen coarsely, and what was drawn */
+  TesiArrows *arrows;               /* NULL: none */
 } Picture;
 
 static TesiCorner place(const Picture *p, const TesiCorner *c) {
@@ -77,6 +80,7 @@ static void draw_triangle(void *user, const TesiCorner c[3]) {
   const TesiCorner at[3] = {place(p, &c[0]), place(p, &c[1]), place(p, &c[2])};
   extend(&p->drawn, c);
   tesi_canvas_triangle(p->canvas, at, p->range[0], p->range[1]);
+  if (p->arrows) tesi_arrows_sample(p->arrows, at);
 }
 
 /* Points at the least value (white) and the largest (black), where they are not hidden. */
@@ -189,6 +193,22 @@ static void draw_bar(const Picture *p, double x, double top, double bottom, cons
   tesi_canvas_text(p->canvas, x + 33 * u, (top + bottom) / 2, 10.5 * u, 0, ink, text);
 }
 
+/* An arrow of a round length, and what length that is. */
+static void draw_arrow_key(const Picture *p, double x, double y) {
+  const double u = p->unit, longest = tesi_arrow_longest(&p->extent.arrows),
+               reach = tesi_arrows_reach(p->arrows);
+  char text[40];
+  if (!(longest > 0)) return;
+  const double power = pow(10, floor(log10(longest) + 1e-9)), digit = longest / power * (1 + 1e-9),
+               round = power * (digit >= 5   ? 5
+                                : digit >= 2 ? 2
+                                             : 1),
+               length = reach * round / longest;
+  snprintf(text, sizeof text, "%.4g", round);
+  tesi_arrow_draw(p->canvas, x + u, y, length, 0, u);
+  tesi_canvas_text(p->canvas, x + u + length + 8 * u, y + 5 * u, 10.5 * u, 0, ink, text);
+}
+
 /* The directions of space, in the lower left corner. */
 static void draw_triad(const Picture *p, double x, double y) {
   static const double arms[3][2] = {{0.866, 0.211}, {0.5, -0.366}, {0, -0.906}};
@@ -210,11 +230,22 @@ static void draw_frame(const Picture *p, const TesiPictureFrame *frame, double r
   const char *const names[2] = {axes[slice ? (d == 0 ? 1 : 0) : 0], axes[slice ? (d == 2 ? 1 : 2) : 1]};
   const double middle = (top + p->bottom) / 2, half = fmax((p->bottom - top) / 2, 70 * u);
   tesi_canvas_text(p->canvas, 28 * u, 40 * u, 15 * u, 0, ink, frame->title);
-  draw_bar(p, right, middle - half + 14 * u, middle + half, frame->of);
+  draw_bar(p, right, middle - half + (p->arrows ? 34 : 14) * u, middle + half, frame->of);
+  if (p->arrows) draw_arrow_key(p, right, middle - half - 8 * u);
   if (frame->flat)
     draw_axes(p, names);
   else
     draw_triad(p, 40 * u, p->canvas->height - 34 * u);
+}
+
+/* Arrows are so far apart that they are seen in small pictures too, and five abreast in narrow ones. */
+static TesStatus set_out_arrows(TesContext *ctx, const TesiPictureFrame *frame, Picture *p) {
+  const double high = (p->extent.high[1] - p->extent.low[1]) * p->scale,
+               wide = (p->extent.high[0] - p->extent.low[0]) * p->scale,
+               step = fmax(fmin(fmax(40 * p->unit, 24), fmin(high, wide) / 5), fmax(20 * p->unit, 16));
+  return !frame->arrows
+             ? TES_OK
+             : tesi_arrows_create(ctx, p->left, p->bottom - high, p->left + wide, p->bottom, step, &p->arrows);
 }
 
 /* Sizes from the width: the plot between its margins, as high as its shape says within bounds. */
@@ -319,15 +350,22 @@ TesStatus tesi_picture_draw(TesContext *ctx, const TesiPictureFrame *frame, cons
   TesStatus status = TES_OK;
   Picture p = {.extent = *extent, .drawn = tesi_extent_of_nothing};
   TES_TRY(tesi_agree(ctx, set_out(ctx, &frame->desc, frame->flat, &p)));
+  TES_TRY(tesi_agree(ctx, set_out_arrows(ctx, frame, &p)));
   choose_colours(&frame->desc, &p);
   TES_TRY(tesi_agree(
       ctx, source->draw(source->user, 5 / p.scale, &(TesiSceneSink){draw_triangle, draw_line, &p})));
   extend_over_ranks(ctx, &p.drawn);
   TES_TRY(tesi_canvas_merge(p.canvas, edge));
+  tesi_canvas_close(p.canvas);
+  if (p.arrows) {
+    TES_TRY(tesi_arrows_merge(p.arrows));
+    tesi_arrows_draw(p.arrows, tesi_arrow_longest(&p.extent.arrows), p.unit, p.canvas);
+  }
   mark_ends(&p);
   draw_frame(&p, frame, p.canvas->width - 122 * p.unit);
   TES_TRY(write_png(ctx, p.canvas, path));
 done:
+  tesi_arrows_destroy(&p.arrows);
   tesi_canvas_destroy(&p.canvas);
   return status;
 }
@@ -357,6 +395,21 @@ done:
   return status;
 }
 
+/* The vector field whose arrows are drawn. */
+static TesStatus take_arrows(const TesProblem *p, const TesPictureDesc *desc, int fields,
+                             const TesiField *field, TesiScene *scene, TesiQuantity *vector[3]) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  if (!desc->arrows[0]) return TES_OK;
+  for (int d = 0; d < p->mesh->dim; d++) {
+    TES_CHECK(desc->arrows[d], "arrows: expression %d is missing, expected one per direction", d);
+    TES_TRY(tesi_quantity_create(p->mesh, desc->arrows[d], false, fields, field, &vector[d]));
+    scene->vector[d] = vector[d];
+  }
+done:
+  return status;
+}
+
 TesStatus tes_picture_check(TesContext *context, const char *path) {
   if (!path) return TES_OK;
   return tes_has_part("png") ? tes_file_check(context, path) : write_png(context, NULL, path);
@@ -368,8 +421,8 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   TesiField field[TESI_FIELDS];
   const int fields = tesi_problem_fields(problem, field), dim = problem->mesh->dim;
   const char *of = desc->of ? desc->of : field->name;
-  TesiPictureFrame frame = {.desc = *desc, .flat = dim == 2 || desc->slice};
-  TesiQuantity *q = NULL, *displacement[3] = {NULL};
+  TesiPictureFrame frame = {.desc = *desc, .flat = dim == 2 || desc->slice, .arrows = desc->arrows[0] != NULL};
+  TesiQuantity *q = NULL, *displacement[3] = {NULL}, *vector[3] = {NULL};
   TesiExtent extent = tesi_extent_of_nothing;
   tesi_work_begin_results(ctx, problem->in_time != NULL, "drawing %s", path);
   TES_CHECK(desc->slice >= 0 && desc->slice <= 3 && (!desc->slice || dim == 3),
@@ -388,7 +441,9 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   TesiPictureSource source = {draw_scene, &scene};
   snprintf(frame.of, sizeof frame.of, "%.63s", of);
   frame.desc.of = frame.desc.title = NULL, frame.desc.run = NULL;
+  for (int d = 0; d < 3; d++) frame.desc.arrows[d] = NULL;
   TES_TRY(take_warp(problem, desc, fields, field, &scene, displacement));
+  TES_TRY(take_arrows(problem, desc, fields, field, &scene, vector));
   TES_TRY(tesi_agree(ctx, tesi_scene_draw(&scene, &(TesiSceneSink){extend, ignore_line, &extent})));
   extend_over_ranks(ctx, &extent);
   TES_CHECK(extent.any, "%s: the slice %c = %g misses the mesh", path, "xyz"[tesi_max(desc->slice, 1) - 1],
@@ -402,6 +457,6 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
 done:
   tesi_work_end(ctx);
   tesi_quantity_destroy(&q);
-  for (int d = 0; d < 3; d++) tesi_quantity_destroy(&displacement[d]);
+  for (int d = 0; d < 3; d++) tesi_quantity_destroy(&displacement[d]), tesi_quantity_destroy(&vector[d]);
   return status;
 }

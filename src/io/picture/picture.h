@@ -2,6 +2,7 @@
 #ifndef TESI_PICTURE_H
 #define TESI_PICTURE_H
 
+#include "io/picture/arrows.h"
 #include "io/picture/scene.h"
 #include "tessera/output.h"
 
@@ -9,6 +10,7 @@
 typedef struct TesiExtent {
   double low[2], high[2], value[2];
   TesiCorner at[2]; /* of the least and the largest value */
+  TesiArrowSize arrows;
   bool any;
 } TesiExtent;
 
@@ -19,6 +21,7 @@ void tesi_extent_add(TesiExtent *extent, const TesiExtent *other);
 typedef struct TesiPictureFrame {
   TesPictureDesc desc; /* without texts and run */
   bool flat;           /* it lies in the plane: with axes */
+  bool arrows;
   char title[200], of[64];
 } TesiPictureFrame;
 

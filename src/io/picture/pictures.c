@@ -9,7 +9,7 @@
 
 /* A triangle, or a line from corner 0 to 1. */
 typedef struct Piece {
-  float corner[3][5]; /* x, y, depth, value, light */
+  float corner[3][7]; /* x, y, depth, value, light, vector */
   int corners;
 } Piece;
 
@@ -20,7 +20,7 @@ typedef struct Kept {
   int64_t first, pieces; /* of the record; pieces -1: there was no room */
 } Kept;
 
-/* Bytes of a run's record: some 30 million triangles. */
+/* Bytes of a run's record: some 25 million triangles. */
 #define MOST ((int64_t)2 << 30)
 
 struct TesPictures {
@@ -41,8 +41,9 @@ static void record(TesPictures *p, int corners, const TesiCorner *const *corner)
   Piece piece = {.corners = corners};
   if (k->pieces < 0) return;
   for (int i = 0; i < corners; i++) {
-    const float of[5] = {(float)corner[i]->x, (float)corner[i]->y, (float)corner[i]->depth,
-                         (float)corner[i]->value, (float)corner[i]->light};
+    const float of[7] = {(float)corner[i]->x,        (float)corner[i]->y,     (float)corner[i]->depth,
+                         (float)corner[i]->value,    (float)corner[i]->light, (float)corner[i]->vector[0],
+                         (float)corner[i]->vector[1]};
     memcpy(piece.corner[i], of, sizeof of);
   }
   if ((p->pieces + 1) * (int64_t)sizeof piece > MOST || fwrite(&piece, sizeof piece, 1, p->record) != 1) {
@@ -91,7 +92,7 @@ static TesStatus replay(void *user, double detail, const TesiSceneSink *sink) {
       TES_FAIL(TES_IO, "cannot read the record of %s", k->path);
     for (int c = 0; c < 3; c++) {
       const float *of = piece.corner[c];
-      corner[c] = (TesiCorner){of[0], of[1], of[2], of[3], of[4]};
+      corner[c] = (TesiCorner){of[0], of[1], of[2], of[3], of[4], {of[5], of[6]}};
     }
     if (piece.corners == 3)
       sink->triangle(sink->user, corner);
@@ -156,8 +157,9 @@ static bool is_narrower(const TesPictures *p, const Kept *k) {
   const TesiExtent *a = &k->extent, *b = &p->extent;
   const bool fits = !memcmp(a->low, b->low, sizeof a->low) && !memcmp(a->high, b->high, sizeof a->high),
              colours = !memcmp(a->value, b->value, sizeof a->value) ||
-                       k->frame.desc.range[0] < k->frame.desc.range[1];
-  return !(fits && colours) && !tesi_reduce_any(p->context, k->pieces < 0);
+                       k->frame.desc.range[0] < k->frame.desc.range[1],
+             arrows = tesi_arrow_longest(&a->arrows) == tesi_arrow_longest(&b->arrows);
+  return !(fits && colours && arrows) && !tesi_reduce_any(p->context, k->pieces < 0);
 }
 
 TesStatus tes_pictures_finish(TesPictures **run) {

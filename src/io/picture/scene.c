@@ -9,7 +9,8 @@ enum { POINTS = TESI_QUANTITY_POINTS, MOST_2D = 23, MOST_3D = 7 };
 /* A lattice of points of a cell or its face. */
 typedef struct Lattice {
   double xi[3 * POINTS], x[3 * POINTS], J[9 * POINTS], value[POINTS];
-  double drawn[3 * POINTS]; /* where x is drawn */
+  double drawn[3 * POINTS];  /* where x is drawn */
+  double vector[3 * POINTS]; /* 0 where there are no arrows */
   TesiCorner corner[POINTS];
 } Lattice;
 
@@ -43,6 +44,17 @@ static void evaluate(const TesiScene *s, int64_t cell, int n, Lattice *l) {
     tesi_quantity_at(s->displacement[d], cell, n, l->xi, l->x, l->J, NULL, moved);
     for (int p = 0; p < n; p++) l->drawn[p * dim + d] += s->warp * moved[p];
   }
+  for (int d = 0; d < dim && s->vector[0]; d++) {
+    double part[POINTS];
+    tesi_quantity_at(s->vector[d], cell, n, l->xi, l->x, l->J, NULL, part);
+    for (int p = 0; p < n; p++) l->vector[p * dim + d] = part[p];
+  }
+}
+
+/* Point p in the plane of the directions e and f. */
+static TesiCorner corner_in_plane(const Lattice *l, int dim, int p, int e, int f) {
+  const double *at = l->drawn + dim * p, *v = l->vector + dim * p;
+  return (TesiCorner){at[e], at[f], 0, l->value[p], 1, {v[e], v[f]}};
 }
 
 /* The longest edge of a cell. */
@@ -93,8 +105,7 @@ static TesStatus draw_cell(const TesiScene *s, const TesiSceneSink *sink, int64_
   if (status == TES_OK) status = tesi_mesh_points(s->mesh, cell, n, l->xi, l->x, l->J);
   if (status != TES_OK) return status;
   evaluate(s, cell, n, l);
-  for (int p = 0; p < n; p++)
-    l->corner[p] = (TesiCorner){l->drawn[2 * p], l->drawn[2 * p + 1], 0, l->value[p], 1};
+  for (int p = 0; p < n; p++) l->corner[p] = corner_in_plane(l, 2, p, 0, 1);
   send_lattice(s, sink, m, l->corner);
   return status;
 }
@@ -113,11 +124,12 @@ static TesStatus draw_face(const TesiScene *s, const TesiSceneSink *sink, int64_
   if (status != TES_OK) return status;
   evaluate(s, cell, n, l);
   for (int p = 0; p < n; p++) {
-    const double *at = l->drawn + 3 * p;
+    const double *at = l->drawn + 3 * p, *v = l->vector + 3 * p;
     double normal[3];
     tesi_face_normal(3, l->J + 9 * p, face, normal);
     const double bright = dot(normal, lamp) / sqrt(dot(normal, normal));
-    l->corner[p] = (TesiCorner){dot(at, right), dot(at, up), dot(at, view), l->value[p], 0.72 + 0.28 * bright};
+    l->corner[p] = (TesiCorner){dot(at, right), dot(at, up),          dot(at, view),
+                                l->value[p],    0.72 + 0.28 * bright, {dot(v, right), dot(v, up)}};
   }
   send_lattice(s, sink, m, l->corner);
   return status;
@@ -129,9 +141,11 @@ static TesStatus draw_face(const TesiScene *s, const TesiSceneSink *sink, int64_
 static TesiCorner cut_edge(const TesiScene *s, const Lattice *l, int a, int b) {
   const int d = s->slice - 1, e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
   const double from = l->x[3 * a + d], t = (s->at - from) / (l->x[3 * b + d] - from);
-  const double *x = l->drawn + 3 * a, *y = l->drawn + 3 * b;
-  return (TesiCorner){x[e] + t * (y[e] - x[e]), x[f] + t * (y[f] - x[f]), 0,
-                      l->value[a] + t * (l->value[b] - l->value[a]), 1};
+  TesiCorner c = corner_in_plane(l, 3, a, e, f);
+  const TesiCorner other = corner_in_plane(l, 3, b, e, f);
+  c.x += t * (other.x - c.x), c.y += t * (other.y - c.y), c.value += t * (other.value - c.value);
+  for (int k = 0; k < 2; k++) c.vector[k] += t * (other.vector[k] - c.vector[k]);
+  return c;
 }
 
 /* The side of the plane; points on it count as above, so that neighbours agree. */
@@ -199,7 +213,7 @@ static void send_face_in_plane(const TesiScene *s, const TesiSceneSink *sink, in
     for (int k = 0; k < n && inside; k++) {
       const int p = (face & 1 ? m * step[d] : 0) + k % (m + 1) * e + k / (m + 1) * f;
       inside = l->x[3 * p + normal] == s->at;
-      l->corner[k] = (TesiCorner){l->drawn[3 * p + u], l->drawn[3 * p + v], 0, l->value[p], 1};
+      l->corner[k] = corner_in_plane(l, 3, p, u, v);
     }
     if (inside) send_lattice(s, sink, m, l->corner);
   }

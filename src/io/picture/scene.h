@@ -22,6 +22,7 @@ typedef struct TesiScene {
   double detail; /* length of the shortest pieces worth drawing, in the picture's plane; 0: coarse, to see its size */
   double warp; /* points are drawn at x + warp (their displacement), 0: where they are */
   const TesiQuantity *displacement[3]; /* [dim], with warp */
+  const TesiQuantity *vector[3];       /* [dim], whose arrows are drawn; NULL: none */
 } TesiScene;
 
 /* Goes through the scene once. */

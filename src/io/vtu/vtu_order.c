@@ -14,7 +14,7 @@ static int corner(int i, int j) {
   return i ? (j ? 2 : 1) : (j ? 3 : 0);
 }
 
-/* m = degree - 1 inner nodes a direction. */
+/* m = degree - 1 inner nodes per direction. */
 static int edge(int m, int i, int j, int k, bool in_x, bool in_y) {
   if (in_x) return (i - 1) + (j ? 2 * m : 0) + (k ? 4 * m : 0);
   if (in_y) return (j - 1) + (i ? m : 3 * m) + (k ? 4 * m : 0);

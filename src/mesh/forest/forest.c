@@ -4,12 +4,13 @@
 #include <string.h>
 #include "parallel/rank_slices.h"
 
-enum { MANY_TREES = 10000 }; /* from here on times are worth a line */
+enum { MANY_TREES = 10000 }; /* longer times are written to the log */
 
 int64_t tesi_mesh_memory(int dim, int64_t cells, int degree, int geometry_degree) {
   const double n = degree > 0 ? pow(degree + 1, dim) : 0, fresh = degree > 0 ? pow(degree, dim) : 0,
                m = degree > 0 ? pow((geometry_degree ? geometry_degree : 2) + 1, dim) * dim : 0;
-  /* p4est's quadrants, twice while they change; our arrays. Space: p4est's numbering and ours, masks, one vector. */
+  /* Peak memory: p4est's quadrants, twice while they change, and our arrays. A space needs p4est's numbering and ours,
+   * masks and one vector. */
   const double forest = 2 * 32 + 18, space = 2 * 4 * n + 16 + 8 * fresh, geometry = 8 * m;
   const double bytes = (double)cells * (forest + (degree > 0 ? space + geometry : 0));
   return bytes < 9e18 ? (int64_t)bytes : INT64_MAX;
@@ -27,7 +28,7 @@ done:
   return status;
 }
 
-/* The object around a forest of p4est, which is taken over even when this fails. */
+/* Makes the mesh object around a forest of p4est. It takes the forest over even if it fails. */
 static TesStatus wrap(TesContext *ctx, TesiTrees *coarse, int geometry_degree, void *p4est, TesMesh **forest) {
   TesStatus status = TES_OK;
   TesMesh *f = NULL;
@@ -57,7 +58,7 @@ done:
   return status;
 }
 
-/* Cells of a uniform forest, counted before it is made. */
+/* The number of cells of a uniform forest, computed before the forest is made. */
 static TesStatus check_level(TesContext *context, const TesiTrees *c, int level) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
@@ -93,8 +94,8 @@ done:
   return status;
 }
 
-/* The most cells that marks can lead to is not known before the balance has been made; twice the refined ones is
- * rarely passed. */
+/* The largest number of cells that marks can lead to is known only after the balance; it rarely exceeds twice the
+ * number of refined cells. */
 static int64_t guess_cells(const TesMesh *f, const int8_t *mark) {
   int64_t refined = 0;
   for (int64_t c = 0; c < f->leaves.cells; c++) refined += mark[c] > 0;
@@ -152,16 +153,16 @@ done:
   return status;
 }
 
-/* A place on the curve through all trees: positions in a tree count cells of the deepest level, which needs dim * depth
- * = 60 bits at most. */
+/* A position on the curve through all trees. Positions in a tree count cells of the deepest level, which takes dim *
+ * depth = 60 bits at most. */
 typedef struct Place {
   int64_t tree;
   uint64_t position;
-  bool right; /* all leaves before begin where the one before ended */
+  bool right; /* all leaves before `begin` cover the curve without gaps */
 } Place;
 
-/* Whether the leaves cover their trees without gaps in Morton order, from a place on: each begins where the one before
- * ended. */
+/* Whether the leaves, from a position on, cover their trees without gaps in Morton order: each leaf begins where the
+ * leaf before it ends. */
 static void go_on(const TesiTrees *coarse, const TesiP4est *p4est, const TesiLeaves *l, Place *at) {
   const int dim = coarse->dim, depth = p4est->depth;
   for (int64_t c = 0; c < l->cells && at->right; c++) {
@@ -194,7 +195,7 @@ static bool leaves_are_complete(const TesContext *ctx, const TesiTrees *coarse, 
   return at.right && at.position == 0 && at.tree == coarse->trees;
 }
 
-/* *of_trees [trees + 1] <- numbers of the first leaves of trees. */
+/* *of_trees [trees + 1] <- the number of the first leaf of each tree. */
 static TesStatus count_of_trees(const TesiTrees *coarse, const TesiLeaves *leaves, double **of_trees) {
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;

@@ -1,22 +1,22 @@
-/* Forests as the other folders see them. */
+/* The interface of forests for the other folders. */
 #ifndef TESI_FOREST_H
 #define TESI_FOREST_H
 
 #include "mesh/mesh.h"
 
-/* A forest over a coarse mesh whose leaves are given (as from a file): TES_INVALID_INPUT where they are no complete
- * balanced forest. Only cells, tree, level and origin of the leaves are read. On several ranks each gives those that
- * follow the leaves of the rank before. */
+/* A forest over a coarse mesh with given leaves (for example from a file); TES_INVALID_INPUT if they are not a complete
+ * balanced forest. Only cells, tree, level and origin of the leaves are read. On several ranks each rank gives the
+ * leaves that follow the leaves of the rank before. */
 TesStatus tesi_forest_rebuild(TesContext *ctx, TesiTrees *coarse, int geometry_degree,
                               const TesiLeaves *leaves, TesMesh **forest);
 /* As tes_mesh_adapt(); move: see TesiP4est. */
 TesStatus tesi_forest_adapt(const TesMesh *forest, const int8_t *mark, bool move, TesMesh **adapted);
-/* The same cells, of which ranks have equally many. */
+/* The same cells, distributed so that all ranks have equally many. */
 TesStatus tesi_mesh_share_out(const TesMesh *forest, TesMesh **mesh);
-/* Bytes of host memory that a space of this degree over `cells` cells of a forest and its geometry of degree m need
- * about (degree 0: the forest alone). */
+/* About the host memory, in bytes, of a space of this degree over `cells` cells of a forest, with its geometry of
+ * degree m (degree 0: of the forest alone). */
 int64_t tesi_mesh_memory(int dim, int64_t cells, int degree, int geometry_degree);
-/* Refuses what needs more than this machine has; `what` names it. */
+/* Refuses an object `what` that needs more memory than this machine has. */
 TesStatus tesi_forest_afford(TesContext *ctx, int64_t bytes, const char *what, int64_t cells);
 /* Length of a cell's edges in units of its tree's 2^-depth. */
 static inline int32_t tesi_forest_length(const TesMesh *f, int64_t cell) {

@@ -1,4 +1,4 @@
-/* Whether p4est is there. */
+/* Finds p4est, if the build has it. */
 #include "mesh/forest/forest_p4est.h"
 
 #ifdef TESI_P4EST
@@ -6,7 +6,7 @@
 #include "base/leaks.h"
 #include "parallel/mpi.h"
 
-/* Its own messages and signal handlers stay off. */
+/* Messages and signal handlers of p4est stay off. */
 static void initialize(void) {
   const MPI_Comm self = tesi_mpi_self();
   __lsan_disable();

@@ -5,8 +5,8 @@
 #include "mesh/forest/tree_parts.h"
 #include "parallel/mpi.h"
 
-/* A box in p4est's own order of trees, renumbered to the lexicographic one of the coarse mesh: periodic directions
- * are known there. */
+/* A box in p4est's own order of trees, renumbered to the lexicographic order of the coarse mesh. In this order p4est
+ * knows the periodic directions. */
 static p4est_connectivity_t *connect_box(const TesiTrees *c) {
 #ifdef P4_TO_P8
   p4est_connectivity_t *brick = p8est_connectivity_new_brick(c->box[0], c->box[1], c->box[2], c->periodic[0],
@@ -29,7 +29,7 @@ static p4est_connectivity_t *connect_box(const TesiTrees *c) {
   return brick;
 }
 
-/* Which parts of trees are the same, by kind. */
+/* Which parts of trees are identical, for each kind of part. */
 typedef struct Parts {
   TesiPartGroups face, corner;
 #ifdef P4_TO_P8
@@ -68,8 +68,8 @@ static void free_parts(TesContext *ctx, Parts *p) {
 #endif
 }
 
-/* Faces `own` and `other`, tree * P4EST_FACES + face, are one: p4est wants the corner of the face with the larger
- * number that is corner 0 of the other one. */
+/* Joins faces `own` and `other` (tree * P4EST_FACES + face). p4est wants the corner of the face with the larger number
+ * that coincides with corner 0 of the other face. */
 static void join_faces(const TesiTrees *c, p4est_connectivity_t *conn, int32_t own, int32_t other) {
   int orientation = 0;
   if (own % P4EST_FACES > other % P4EST_FACES) {
@@ -88,7 +88,7 @@ static void join_faces(const TesiTrees *c, p4est_connectivity_t *conn, int32_t o
 }
 
 #ifdef P4_TO_P8
-/* An edge points to its larger vertex. */
+/* An edge points to its vertex with the larger number. */
 static void set_edges(const TesiTrees *c, const TesiPartGroups *g, p4est_connectivity_t *conn) {
   for (int32_t i = 0; i < c->trees * P8EST_EDGES; i++) conn->tree_to_edge[i] = -1;
   for (int32_t e = 0; e <= g->groups; e++) conn->ett_offset[e] = g->first[e];
@@ -115,7 +115,7 @@ static void set_corners(const TesiTrees *c, const TesiPartGroups *g, p4est_conne
     }
 }
 
-/* What p4est_connectivity_complete() finds, in a tenth of its time. */
+/* The result of p4est_connectivity_complete(), in a tenth of its time. */
 static TesStatus connect_trees(TesContext *ctx, const TesiTrees *c, void **connectivity) {
   TesStatus status = TES_OK;
   Parts p = {.face = {0}};
@@ -197,7 +197,7 @@ static void *adapt(void *old, const int8_t *mark, bool move) {
   return forest;
 }
 
-/* The next leaf wanted, while refinement walks down in Morton order. */
+/* The next wanted leaf, while refinement goes through the trees in Morton order. */
 typedef struct Cursor {
   const TesiLeaves *leaves;
   int64_t next;
@@ -287,8 +287,8 @@ static void fill_leaves(const void *pointer, TesiLeaves *l) {
   }
 }
 
-/* p4est's face code: child bits, a bit a hanging face, and in 3D a bit a hanging edge, also where one of its faces
- * hangs. */
+/* p4est's face code: child bits, one bit per hanging face, and in 3D one bit per hanging edge, set even where a face at
+ * the edge hangs. */
 static uint16_t mask_of(int code) {
 #ifdef P4_TO_P8
   for (int d = 0; d < 3; d++) {
@@ -301,7 +301,7 @@ static uint16_t mask_of(int code) {
 #endif
 }
 
-/* p4est lists for each rank, this one among them, the nodes that both have, in their global order. */
+/* p4est lists for each rank, including this rank, the nodes that both have, in their global order. */
 static TesStatus copy_sharers(TesContext *ctx, const p4est_lnodes_t *l, TesiSharers *to) {
   TesStatus status = TES_OK;
   const size_t ranks = l->sharers->elem_count;

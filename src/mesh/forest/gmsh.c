@@ -1,4 +1,4 @@
-/* Trees from a Gmsh file: cells, their curved maps, the names of their faces. */
+/* Trees from a Gmsh file: cells, their curved maps, and the names of their faces. */
 #include "mesh/forest/gmsh_build.h"
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ done:
 
 /* ---- names ---- */
 
-/* *number <- the number of a name, new or known; the name is remembered by its tag. */
+/* *number <- the number of a name, which may be new. The name is remembered by its tag. */
 TesStatus tesi_gmsh_add_name(TesiGmshBuilder *b, int kind, int32_t tag, const char *name, int32_t *number) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -91,8 +91,8 @@ done:
   return status;
 }
 
-/* The number of the name of a physical group: of boundaries (kind 0) or materials (1). Groups without a name are
- * called by their tag. */
+/* The number of the name of a physical group of boundaries (kind 0) or materials (1). A group without a name is called
+ * by its tag. */
 static TesStatus find_name(TesiGmshBuilder *b, int kind, int32_t tag, int32_t *number) {
   const int dim = kind ? b->dim : b->dim - 1;
   char text[16];
@@ -132,7 +132,7 @@ static int by_vertices_and_place(const void *a, const void *b) {
   return order ? order : ((const TesiGmshSide *)a)->element - ((const TesiGmshSide *)b)->element;
 }
 
-/* Elements that lie on one another, sorted by their place in the file, become the first of them that is in a
+/* Elements are sorted by their place in the file. Elements with the same vertices become the first of them that is in a
  * physical group. */
 static void join_sides(TesiGmshBuilder *b) {
   int64_t kept = 0, several = 0;
@@ -154,7 +154,7 @@ static void join_sides(TesiGmshBuilder *b) {
              b->mesh->file, (long long)several, b->dim == 2 ? "lines" : "quadrilaterals");
 }
 
-/* Names of tree faces, from the elements that lie on them. */
+/* Names of tree faces, from the elements on these faces. */
 static TesStatus name_faces(TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -229,7 +229,7 @@ done:
   return status;
 }
 
-/* As the check of trees, but telling Gmsh's element. */
+/* The same check as for trees, but the message names Gmsh's element. */
 static TesStatus check_shapes(const TesiGmshBuilder *b, const TesiTrees *trees) {
   int64_t tree;
   double J, x[3] = {0};
@@ -242,7 +242,7 @@ static TesStatus check_shapes(const TesiGmshBuilder *b, const TesiTrees *trees) 
   return status;
 }
 
-/* What messages about trees call a cell. */
+/* The name of a cell in messages about trees. */
 static void write_label(const void *user, int64_t tree, char *text, size_t size) {
   const TesiGmshBuilder *b = user;
   const TesiGmshElement *e = &b->mesh->element[b->cell[tree]];

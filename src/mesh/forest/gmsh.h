@@ -1,21 +1,21 @@
-/* Gmsh files: what stands in them, and trees made of that. */
+/* The contents of Gmsh files, and the trees made from them. */
 #ifndef TESI_GMSH_H
 #define TESI_GMSH_H
 
 #include "mesh/forest/trees.h"
 
-enum { TESI_GMSH_NODES = 729 }; /* of an element, at most */
+enum { TESI_GMSH_NODES = 729 }; /* largest number of nodes of an element */
 
 typedef enum TesiGmshShape {
   TESI_GMSH_POINT,
   TESI_GMSH_LINE,
   TESI_GMSH_QUADRILATERAL,
   TESI_GMSH_HEXAHEDRON,
-  TESI_GMSH_TRIANGLE, /* these four only to be split, of degree 1 and 2 */
+  TESI_GMSH_TRIANGLE, /* these four only if they are split, degree 1 and 2 */
   TESI_GMSH_TETRAHEDRON,
   TESI_GMSH_PRISM,
   TESI_GMSH_PYRAMID,
-  TESI_GMSH_OTHER /* known by name, and refused */
+  TESI_GMSH_OTHER /* known by name, but refused */
 } TesiGmshShape;
 
 /* A type of elements. Quadrilaterals and hexahedra are complete, or of second degree and serendipity. */
@@ -26,27 +26,28 @@ typedef struct TesiGmshType {
   const char *name;
 } TesiGmshType;
 
-/* NULL: a number that is not known. */
+/* NULL: the number of an unknown type. */
 const TesiGmshType *tesi_gmsh_type(int64_t number);
-/* Where the nodes of a quadrilateral or hexahedron lie, in Gmsh's order: {0..degree}^dim. */
+/* The positions of the nodes of a quadrilateral or hexahedron, in Gmsh's order: {0..degree}^dim. */
 void tesi_gmsh_positions(const TesiGmshType *type, int16_t at[TESI_GMSH_NODES][3]);
 
 struct TesiGmsh;
-/* The place of the node of a number, -1: there is none. */
+/* The index of the node with a number, -1: none. */
 int64_t tesi_gmsh_find_node(const struct TesiGmsh *mesh, int64_t number);
 
-/* What is asked of a file beside its cells. */
+/* Options of the reader beside the cells. */
 typedef struct TesiGmshOptions {
-  bool split;    /* triangles, tetrahedra, prisms are split, and all other cells with them */
+  bool split;    /* triangles, tetrahedra and prisms are split, and with them all other cells */
   bool periodic; /* $Periodic is obeyed */
   bool groups;   /* named groups of curves and points become boundaries */
 } TesiGmshOptions;
 
 typedef struct TesiGmshElement {
-  int64_t number, line;               /* Gmsh's number; line or byte of the file, for messages */
-  int64_t first;                      /* in TesiGmsh.element_node */
-  const TesiGmshType *type, *part_of; /* part_of: what was split; NULL: it is as in the file */
-  int64_t bent;     /* a part of a cell of second degree: its nodes in TesiGmsh.bent; else -1 */
+  int64_t number, line; /* Gmsh's number; line or byte of the file, for messages */
+  int64_t first;        /* in TesiGmsh.element_node */
+  const TesiGmshType *type,
+      *part_of;     /* part_of: the type of the element before it was split; NULL: it was not split */
+  int64_t bent;     /* part of a split cell of degree 2: its nodes in TesiGmsh.bent; else -1 */
   int32_t physical; /* tag of its physical group; 0: none */
   int32_t entity;   /* tag of its entity */
 } TesiGmshElement;
@@ -59,19 +60,19 @@ typedef struct TesiGmshName {
 
 enum { TESI_GMSH_ANY = -1 }; /* dimension of names in format 2.0 */
 
-/* Entities of format 4, which say the physical group of their elements. */
+/* Entities of format 4, which give the physical group of their elements. */
 typedef struct TesiGmshEntity {
   int dim;
   int32_t tag, physical;
 } TesiGmshEntity;
 
-/* Where a node or an element stands. */
+/* The place of a node or an element in the file. */
 typedef struct TesiGmshHome {
   int32_t dim, tag;
 } TesiGmshHome;
 
-/* Nodes of entity `to` lie where the map, three rows and a fourth of the file, takes nodes of entity `from`, both of
- * this dimension. */
+/* Entity `to` is periodic: a map, three rows and a fourth row of the file, takes nodes of entity `from` to its nodes.
+ * Both have this dimension. */
 typedef struct TesiGmshMap {
   int dim;
   int32_t to, from;
@@ -85,29 +86,29 @@ typedef struct TesiGmsh {
   bool binary;
   int64_t nodes, elements, element_nodes, names, entities;
   int64_t *node_number; /* [nodes] ascending */
-  int32_t *node_at;     /* their places, by number - node_number[0]; -1: none; NULL: numbers are far apart */
-  double (*node)[3];    /* [nodes] */
+  int32_t *node_at; /* places of nodes, by number - node_number[0]; -1: none; NULL: the numbers have large gaps */
+  double (*node)[3];        /* [nodes] */
   TesiGmshElement *element; /* [elements]: points of groups, lines, .. */
   int64_t *element_node;    /* numbers of nodes, later their places in `node` */
   TesiGmshName *name;
   TesiGmshEntity *entity;
-  /* nodes of parts of cells of second degree, 3^dim each, lexicographic; NULL: there are none */
+  /* nodes of parts of split cells of degree 2, 3^dim per part, lexicographic; NULL: none */
   double (*bent)[3];
   int64_t pairs, pair_room;
-  int64_t (*pair)[2]; /* [pairs] numbers of nodes that $Periodic calls one */
+  int64_t (*pair)[2]; /* [pairs] numbers of nodes that $Periodic identifies */
   int64_t maps, map_room;
-  TesiGmshMap *map;   /* [maps] without pairs */
-  TesiGmshHome *home; /* [nodes] entities of the nodes, where $Periodic is obeyed and the file has them; NULL */
+  TesiGmshMap *map; /* [maps] without pairs */
+  TesiGmshHome *home; /* [nodes] entities of the nodes, if $Periodic is obeyed and the file has entities; else NULL */
   int64_t node_room, element_room, element_node_room, name_room, entity_room;
 } TesiGmsh;
 
-/* Reads text[length], which has a 0 behind it; `file` stands in messages. mesh may be freed after failure too. */
+/* Reads text[length], which ends with a 0; messages use the name `file`. `mesh` must be freed after failure too. */
 TesStatus tesi_gmsh_parse(TesContext *ctx, const char *text, size_t length, const char *file,
                           TesiGmshOptions options, TesiGmsh *mesh);
 void tesi_gmsh_free(TesiGmsh *mesh);
-/* The whole file, with a 0 behind it. */
+/* The whole file, with a 0 at its end. */
 TesStatus tesi_gmsh_load(TesContext *ctx, const char *path, char **text, size_t *length);
-/* The trees; dim 0: 3 when there are hexahedra. Every cell is checked. */
+/* The trees; dim 0: 3 if there are hexahedra, else 2. Every cell is checked. */
 TesStatus tesi_gmsh_trees(const TesiGmsh *mesh, int dim, TesiTrees **trees);
 
 /* ---- the parts of the reader ---- */
@@ -116,7 +117,7 @@ typedef struct TesiGmshCursor {
   TesContext *ctx;
   const char *file, *begin, *at, *end;
   int64_t line;
-  bool binary, swap;  /* swap: the other order of bytes */
+  bool binary, swap;  /* swap: the file has the opposite byte order */
   int version, minor; /* 1; 2, 0..2; 4, 0..1 */
   TesiGmshOptions options;
 } TesiGmshCursor;
@@ -125,34 +126,35 @@ typedef struct TesiGmshCursor {
 TesStatus tesi_gmsh_format(TesiGmshCursor *c);
 /* Records "FILE:LINE: message" (binary files: "FILE: byte N: "). */
 TesStatus tesi_gmsh_fail(const TesiGmshCursor *c, const char *format, ...) TESI_PRINTF(2, 3);
-/* One number; `what` is told when there is none. Counts of format 4 are 8 bytes in binary files, others 4. */
+/* One number; the message names `what` if there is no number. Counts of format 4 have 8 bytes in binary files, other
+ * counts 4. */
 TesStatus tesi_gmsh_integer(TesiGmshCursor *c, const char *what, int64_t *value);
 TesStatus tesi_gmsh_count(TesiGmshCursor *c, const char *what, int64_t *value);
 TesStatus tesi_gmsh_number(TesiGmshCursor *c, const char *what, double *value);
-/* A count of things that take `bytes` each at least: one that the rest of the file cannot hold is refused. */
+/* A count of items of at least `bytes` bytes each. A count that is too large for the rest of the file is refused. */
 TesStatus tesi_gmsh_count_of(TesiGmshCursor *c, const char *what, size_t bytes, int64_t *value);
-/* The same at the head of a section, where format 2 has text in binary files too. */
+/* The same at the head of a section, which is text in binary files of format 2 too. */
 TesStatus tesi_gmsh_total(TesiGmshCursor *c, const char *what, size_t bytes, int64_t *value);
-/* A number of a node or an element: as a count, but in format 4.0, which is before. */
+/* The number of a node or an element: the size of a count, but in format 4.0 the size of an integer. */
 TesStatus tesi_gmsh_tag(TesiGmshCursor *c, const char *what, int64_t *value);
-/* A word of text, where it stands there. */
+/* Skips `word` if it is the next text; false: it is not. */
 bool tesi_gmsh_accept(TesiGmshCursor *c, const char *word);
-/* The section $PhysicalNames, $Entities, $PartitionedEntities (gmsh_groups.c) or $Periodic (gmsh_periodic.c) behind its
- * first line. */
+/* Reads the section $PhysicalNames, $Entities, $PartitionedEntities (gmsh_groups.c) or $Periodic (gmsh_periodic.c)
+ * after its first line. */
 TesStatus tesi_gmsh_names(TesiGmshCursor *c, TesiGmsh *mesh);
 TesStatus tesi_gmsh_entities(TesiGmshCursor *c, bool partitioned, TesiGmsh *mesh);
 int32_t tesi_gmsh_physical_of(const TesiGmsh *mesh, int64_t dim, int64_t tag);
 TesStatus tesi_gmsh_periodic(TesiGmshCursor *c, TesiGmsh *mesh);
-/* Pairs of the nodes of entities for which the file has a map alone, once all is read. */
+/* After all sections are read: finds the pairs of nodes of entities for which the file has only a map. */
 TesStatus tesi_gmsh_pair_by_maps(TesiGmsh *mesh);
-/* root[nodes]: nodes that $Periodic calls one have one. */
+/* root[nodes]: nodes that $Periodic identifies have the same root. */
 TesStatus tesi_gmsh_periodic_roots(const TesiGmsh *mesh, int32_t *root);
 /* Splits all elements at the middles of their edges, faces and cells (gmsh_split.c). */
 TesStatus tesi_gmsh_split(TesiGmsh *mesh);
-/* The section $Nodes or $Elements behind its first line; parametric: $ParametricNodes of format 2. */
+/* Reads the section $Nodes or $Elements after its first line; parametric: $ParametricNodes of format 2. */
 TesStatus tesi_gmsh_nodes(TesiGmshCursor *c, bool parametric, TesiGmsh *mesh);
 TesStatus tesi_gmsh_elements(TesiGmshCursor *c, TesiGmsh *mesh);
-/* Room for `count` of array *pointer, doubled when it is too small. */
+/* Makes room for `count` entries of array *pointer; an array that is too small is doubled. */
 TesStatus tesi_gmsh_grow(TesContext *ctx, void *pointer_to_pointer, size_t size, int64_t used, int64_t need,
                          int64_t *room);
 

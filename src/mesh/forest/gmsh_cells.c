@@ -1,12 +1,12 @@
-/* Cells of a Gmsh file as nodes of trees: order, degree, orientation. */
+/* Cells of a Gmsh file as nodes of trees: order, degree and orientation. */
 #include <math.h>
 #include <string.h>
 #include "basis/gauss.h"
 #include "basis/lagrange.h"
 #include "mesh/forest/gmsh_build.h"
 
-/* Face and inner nodes that a serendipity cell lacks, from its vertices and edges: its shape functions at (0, 0)
- * are -1/4 and 1/2, at (0, 0, 0) -1/4 and 1/4. Second degree. */
+/* Computes the face nodes and inner nodes that a serendipity cell of degree 2 lacks from its vertex and edge nodes,
+ * with the shape functions at the centre: -1/4 and 1/2 at (0, 0), -1/4 and 1/4 at (0, 0, 0). */
 static void complete_serendipity(int dim, double (*x)[3]) {
   for (int p = 0; p < (dim == 2 ? 9 : 27); p++) {
     const int at[3] = {p % 3, p / 3 % 3, p / 9};
@@ -29,7 +29,7 @@ static void complete_serendipity(int dim, double (*x)[3]) {
   }
 }
 
-/* From equally spaced nodes, Gmsh's, to Gauss-Lobatto points; they are the same up to degree 2. */
+/* Interpolates from Gmsh's equally spaced nodes to Gauss-Lobatto points; up to degree 2 they are equal. */
 static void move_nodes(const TesiGmshCells *c, int n, double (*x)[3]) {
   const int step[3] = {1, n, n * n}, points = c->dim == 2 ? n * n : n * n * n;
   double line[TESI_TREES_DEGREE + 1][3];
@@ -45,7 +45,7 @@ static void move_nodes(const TesiGmshCells *c, int n, double (*x)[3]) {
     }
 }
 
-/* The nodes of the mirror image in the first direction. */
+/* The nodes of the cell mirrored in the first direction. */
 static void mirror(const TesiGmshCells *c, int n, double (*x)[3], int32_t *vertices) {
   double swap[3];
   for (int p = 0; p < (c->dim == 2 ? n * n : n * n * n); p++) {
@@ -62,7 +62,7 @@ static void mirror(const TesiGmshCells *c, int n, double (*x)[3], int32_t *verti
   }
 }
 
-/* |J| of the straight cell is negative at all its corners: its nodes are in the order of the mirror image. */
+/* If |J| of the straight cell is negative at all corners, the nodes are in the order of the mirrored cell. */
 static bool is_left_handed(const TesiGmshCells *c, const int32_t *vertices) {
   int negative = 0;
   for (int v = 0; v < 1 << c->dim; v++) {

@@ -1,4 +1,4 @@
-/* What is wrong with a Gmsh file as a whole. */
+/* Checks of the mesh in a Gmsh file as a whole. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static uint64_t mix(uint64_t h, uint64_t value) {
   return h ^ h >> 29;
 }
 
-/* The least power of two that is at least twice this. */
+/* The smallest power of two from 64 on that is at least twice the number of entries. */
 static int64_t table_size(int64_t entries) {
   int64_t size = 64;
   while (size < 2 * entries) size *= 2;
@@ -39,7 +39,7 @@ done:
   return status;
 }
 
-/* Two vertices at one point are a crack nobody sees. Equal to the last digit, as Gmsh writes them. */
+/* Two vertices at one point make an invisible crack. They are compared to the last digit, as Gmsh writes them. */
 TesStatus tesi_gmsh_check_duplicates(const TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -94,7 +94,7 @@ done:
   return status;
 }
 
-/* A mesh in the plane has one z, nodes on edges included. */
+/* A mesh in the plane has one value of z, also at nodes on edges. */
 TesStatus tesi_gmsh_check_plane(const TesiGmshBuilder *b) {
   double size = 0;
   const double z = b->mesh->node[b->vertices[0]][2];
@@ -108,7 +108,7 @@ TesStatus tesi_gmsh_check_plane(const TesiGmshBuilder *b) {
   return TES_OK;
 }
 
-/* The same whatever the order of the vertices. */
+/* A hash that does not depend on the order of the vertices. */
 static uint64_t hash_cell(int corners, const int32_t *v) {
   uint64_t h = 0;
   for (int i = 0; i < corners; i++) h += mix(7, (uint64_t)v[i]);
@@ -146,7 +146,7 @@ done:
   return status;
 }
 
-/* They lie on one another: format 2 writes a cell once for each of its physical groups. */
+/* Cells with the same vertices: format 2 writes a cell once for each of its physical groups. */
 TesStatus tesi_gmsh_check_doubles(const TesiGmshBuilder *b) {
   int64_t first, second;
   const TesStatus status = tesi_gmsh_find_doubles(b, b->vertices, &first, &second);
@@ -160,7 +160,8 @@ TesStatus tesi_gmsh_check_doubles(const TesiGmshBuilder *b) {
 
 /* ---- nodes in the middle of sides ---------------------------------------------------------------------- */
 
-/* Corners u and v of a face on the boundary, numbers of the cell's: an edge of it, or a diagonal. */
+/* Corners u and v of a face on the boundary, as numbers in the cell: the ends of an edge or of a diagonal of the
+ * face. */
 static TesStatus check_middle(const TesiGmshBuilder *b, int64_t tree, int u, int v, int64_t count,
                               const TesiGmshPlace *list) {
   const double *p = b->mesh->node[b->vertices[(tree << b->dim) + u]],
@@ -183,7 +184,7 @@ static bool has_corner(int face, int corner) {
   return (corner >> (face / 2) & 1) == (face & 1);
 }
 
-/* list[..] <- the vertices of faces on the boundary, each once; returns how many. */
+/* list[..] <- the vertices of faces on the boundary, each once; returns their number. */
 static int64_t list_vertices(const TesiGmshBuilder *b, const TesiTrees *trees, bool *seen,
                              TesiGmshPlace *list) {
   int64_t count = 0;

@@ -2,7 +2,7 @@
 #include <string.h>
 #include "mesh/forest/gmsh.h"
 
-/* Text even in binary files. */
+/* This section is text in binary files too. */
 static TesStatus text_number(TesiGmshCursor *c, const char *what, int64_t *value) {
   const bool binary = c->binary;
   c->binary = false;
@@ -45,14 +45,15 @@ TesStatus tesi_gmsh_names(TesiGmshCursor *c, TesiGmsh *mesh) {
   return status;
 }
 
-/* The physical group of an entity. Entities of partitions are read later and found first. */
+/* The physical group of an entity. Entities of partitions are read later and are found first. */
 int32_t tesi_gmsh_physical_of(const TesiGmsh *mesh, int64_t dim, int64_t tag) {
   for (int64_t i = mesh->entities - 1; i >= 0; i--)
     if (mesh->entity[i].dim == dim && mesh->entity[i].tag == tag) return mesh->entity[i].physical;
   return 0;
 }
 
-/* Of a part of an entity: what it is a part of, whose group is its own where it has none. */
+/* Reads the parent of an entity of a partition. *physical <- the group of the parent, for an entity without its own
+ * group. */
 static TesStatus read_parent(TesiGmshCursor *c, const TesiGmsh *mesh, int64_t *physical) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
@@ -66,7 +67,8 @@ done:
   return status;
 }
 
-/* Of one entity only its tag and its first physical group are kept; of curves and more, others are told. */
+/* Keeps only the tag and the first physical group of an entity. For curves and higher dimensions, further groups are
+ * reported. */
 static TesStatus read_entity(TesiGmshCursor *c, int dim, bool partitioned, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;

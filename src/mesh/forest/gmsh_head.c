@@ -2,7 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Goes behind the line "$NAME"; false: there is no such section. Nodes of a binary file are passed over as bytes. */
+/* Moves to the text after the line "$NAME"; false: there is no such section. Nodes of a binary file are skipped as
+ * bytes. */
 static bool find_section(TesiGmshCursor *c, const char *name) {
   const size_t length = strlen(name);
   for (const char *at = c->at; (at = memchr(at, '$', (size_t)(c->end - at))); at++) {
@@ -29,7 +30,7 @@ static TesStatus skip(TesiGmshCursor *c, int64_t items, int bytes) {
   return TES_OK;
 }
 
-/* The type of an element, which counts. */
+/* Takes the type of an element into account. */
 static TesStatus take_type(TesiGmshCursor *c, TesiGmshHead *head, const TesiGmshType **type) {
   int64_t number;
   TesStatus status = tesi_gmsh_integer(c, "the type of an element", &number);
@@ -103,7 +104,7 @@ done:
   return status;
 }
 
-/* Any failure: the file is not as expected. */
+/* For any failure here: the file does not have the expected form. */
 static TesStatus scan(TesContext *context, const char *text, size_t length, const char *file,
                       TesiGmshHead *head) {
   TesContext *ctx = context;
@@ -134,7 +135,7 @@ done:
   return status;
 }
 
-/* The whole reader, which tells what is wrong with the file; or knows more of it. */
+/* Runs the whole reader, which reports the error in the file or reads files that this reader does not understand. */
 static TesStatus read_whole(TesContext *context, const TesMeshDesc *desc, TesiGmshHead *head) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;

@@ -1,4 +1,4 @@
-/* The order of cells and vertices of a Gmsh file, which may stand there in any. */
+/* The order of cells and vertices of a Gmsh file. The file may have them in any order. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/hilbert.h"
@@ -6,7 +6,7 @@
 
 typedef struct Placed {
   uint64_t key;
-  int32_t at; /* among the cells of the file */
+  int32_t at; /* index of the cell in the file */
 } Placed;
 
 static int by_key(const void *a, const void *b) {
@@ -54,7 +54,7 @@ TesStatus tesi_gmsh_number_vertices(TesiGmshBuilder *b) {
   TesStatus status = TES_OK;
   int32_t *root = NULL, *number = NULL, count = 0;
   TES_ALLOC(&root, b->mesh->nodes);
-  TES_ALLOC(&number, b->mesh->nodes); /* 0: not met, else 1 more */
+  TES_ALLOC(&number, b->mesh->nodes); /* 0: not yet met, else number + 1 */
   TES_ALLOC(&b->number_of, b->trees << b->dim);
   TES_TRY(tesi_gmsh_periodic_roots(b->mesh, root));
   for (int64_t i = 0; i < b->trees << b->dim; i++) {

@@ -1,4 +1,4 @@
-/* Named groups of curves and points of a Gmsh file: which edges and corners of cells are in them. */
+/* Named groups of curves and points of a Gmsh file: the edges and corners of cells that are in these groups. */
 #include <stdlib.h>
 #include <string.h>
 #include "mesh/forest/gmsh_build.h"
@@ -7,7 +7,7 @@ enum { NOT_FOUND = -1, LEFT_OUT = -2 };
 
 /* A line or a point of a group; name: in TesiGmsh.name, number: of a boundary, once a cell has it. */
 typedef struct Piece {
-  int32_t vertex[2]; /* ascending; of a point the second is -1 */
+  int32_t vertex[2]; /* vertices, ascending; the second of a point is -1 */
   int32_t name;
 } Piece;
 
@@ -54,7 +54,7 @@ done:
   return status;
 }
 
-/* The boundary of a group that a cell has; a name that faces have stays theirs. */
+/* The boundary of a group that has edges or corners of cells. A name of faces stays a name of faces. */
 static TesStatus number_group(TesiGmshBuilder *b, Pieces *p, int32_t name, int faces) {
   const char *text = b->mesh->name[name].name;
   if (p->number[name] != NOT_FOUND) return TES_OK;
@@ -69,7 +69,7 @@ static TesStatus number_group(TesiGmshBuilder *b, Pieces *p, int32_t name, int f
   return tesi_gmsh_add_name(b, 0, 0, text, &p->number[name]);
 }
 
-/* The pieces that an edge or corner of a tree is. */
+/* The pieces of the file that make up an edge or corner of a tree. */
 static TesStatus take_part(TesiGmshBuilder *b, Pieces *p, int64_t tree, int at, Piece key, int faces) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -95,7 +95,7 @@ done:
   return status;
 }
 
-/* Of each direction 0, 1 or 2, as TesTreePart.at; the ends of what is left free, or one vertex. */
+/* For each direction 0, 1 or 2, as in TesTreePart.at; the ends along the free direction, or one vertex. */
 static Piece key_of(const TesiGmshBuilder *b, int64_t tree, int at) {
   int low = 0, free = 0;
   for (int d = 0, t = at; d < b->dim; d++, t /= 3) {

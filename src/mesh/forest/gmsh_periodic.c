@@ -1,17 +1,18 @@
-/* Nodes of a Gmsh file that are one: pairs of $Periodic, or the affine map of an entity that has none. */
+/* Identified nodes of a Gmsh file: by the pairs of $Periodic, or by the affine map of an entity without pairs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "mesh/forest/gmsh_build.h"
 #include "mesh/forest/gmsh_places.h"
 
-/* Goes to the next word, if there is one on this line. */
+/* Moves to the next word, if this line has another word. */
 static bool stays_on_line(TesiGmshCursor *c) {
   while (c->at < c->end && strchr(" \t\r", *c->at)) c->at++;
   return c->at < c->end && *c->at != '\n';
 }
 
-/* The affine map: "Affine" and numbers to the end of the line, or their count and they; *known: there are 16. */
+/* Reads the affine map: "Affine" and numbers up to the end of the line, or a count and numbers; *known: there are
+ * 16. */
 static TesStatus read_affine(TesiGmshCursor *c, double entry[16], bool *known) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
@@ -77,7 +78,7 @@ done:
 /* ---- pairs by maps --------------------------------------------------------------------------------------- */
 
 /* Marks the nodes of an entity: the nodes that the file lists for it, or else the nodes of its elements. If the file
- * has neither, all nodes are marked, and the map sorts them out. *known: the file has one of the two. */
+ * has neither, all nodes are marked, and the map sorts them out. *known: the file has such nodes or elements. */
 static void mark_nodes(const TesiGmsh *mesh, int dim, int32_t tag, bool *known, char *mark) {
   *known = mesh->home != NULL;
   for (int64_t i = 0; i < mesh->nodes; i++)
@@ -102,7 +103,7 @@ static double size_of(const TesiGmsh *mesh) {
   return size;
 }
 
-/* Pairs of one map; mark[2][nodes]: work. */
+/* The pairs of one map; mark[2][nodes]: workspace. */
 static TesStatus pair_by(TesiGmsh *mesh, const TesiGmshMap *map, double near, char *mark, TesiGmshPlace *list) {
   TesContext *ctx = mesh->ctx;
   TesStatus status = TES_OK;

@@ -1,4 +1,5 @@
-/* Nodes of a Gmsh file, found by where they lie: sorted by how far along a direction in which hardly any two agree. */
+/* Finds nodes of a Gmsh file by their coordinates. Nodes are sorted by their distance along a direction in which hardly
+ * any two nodes have the same distance. */
 #ifndef TESI_GMSH_PLACES_H
 #define TESI_GMSH_PLACES_H
 

@@ -1,4 +1,4 @@
-/* Numbers and sections of a Gmsh file. Formats 1 to 4.1, as section 10 of Gmsh's manual tells them. */
+/* Numbers and sections of a Gmsh file, formats 1 to 4.1, as in section 10 of Gmsh's manual. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static TesStatus take_bytes(TesiGmshCursor *c, const char *what, int bytes, void
   return TES_OK;
 }
 
-/* What stands at the cursor, for messages. */
+/* The text at the cursor, for messages. */
 static void quote(const TesiGmshCursor *c, char word[32]) {
   int n = 0;
   for (const char *p = c->at; p < c->end && n < 20 && (unsigned char)*p > ' '; p++)
@@ -139,7 +139,7 @@ TesStatus tesi_gmsh_count_of(TesiGmshCursor *c, const char *what, size_t bytes, 
   return TES_OK;
 }
 
-/* "$Name" behind blank space. */
+/* "$Name", possibly after blank space. */
 static TesStatus read_mark(TesiGmshCursor *c, char name[40]) {
   size_t n = 0;
   skip_space(c);
@@ -159,7 +159,7 @@ static TesStatus read_end(TesiGmshCursor *c, const char *section) {
   return TES_OK;
 }
 
-/* Goes behind the end of a section that is not read. */
+/* Skips a section, including its end. */
 static TesStatus skip_section(TesiGmshCursor *c, const char *section) {
   char mark[50];
   const size_t length = (size_t)snprintf(mark, sizeof mark, "$End%s", section);
@@ -225,7 +225,7 @@ static TesStatus read_section(TesiGmshCursor *c, const char *name, TesiGmsh *mes
   return status == TES_OK ? read_end(c, name) : status;
 }
 
-/* Binary sections begin behind the end of the line of their mark. */
+/* Binary sections begin after the end of the line with their mark. */
 static void begin_section(TesiGmshCursor *c) {
   if (!c->binary) return;
   while (c->at < c->end && *c->at != '\n') c->at++;

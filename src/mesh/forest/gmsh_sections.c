@@ -54,7 +54,7 @@ int64_t tesi_gmsh_find_node(const TesiGmsh *mesh, int64_t number) {
   return found ? found - mesh->node_number : -1;
 }
 
-/* Where numbers leave few gaps, as nearly always. */
+/* The table for numbers with few gaps, which is the usual case. */
 static TesStatus index_nodes(TesiGmsh *mesh) {
   TesContext *ctx = mesh->ctx;
   TesStatus status = TES_OK;
@@ -67,7 +67,7 @@ done:
   return status;
 }
 
-/* Puts nodes into the order of their numbers, which must differ. */
+/* Sorts nodes by their numbers, which must differ. */
 static TesStatus sort_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
@@ -103,7 +103,7 @@ done:
   return status;
 }
 
-/* Nodes of one entity in format 4: all numbers, then all coordinates; in 4.0 one by one. */
+/* Nodes of one entity in format 4: first all numbers, then all coordinates; in format 4.0 node by node. */
 static TesStatus read_node_block(TesiGmshCursor *c, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
@@ -137,7 +137,7 @@ done:
   return status;
 }
 
-/* Behind a node of $ParametricNodes: the dimension and the tag of its entity, and parameters on curves and surfaces. */
+/* After a node of $ParametricNodes: the dimension and the tag of its entity, and parameters on curves and surfaces. */
 static TesStatus skip_parameters(TesiGmshCursor *c) {
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
@@ -175,7 +175,7 @@ done:
   return status;
 }
 
-/* The nodes of an element whose head has been read. Points that are in no group, or not asked for, are passed over. */
+/* The nodes of an element whose head has been read. Points without a group, or in unwanted groups, are skipped. */
 static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64_t number, int64_t physical,
                               int64_t entity, TesiGmsh *mesh) {
   TesContext *ctx = c->ctx;

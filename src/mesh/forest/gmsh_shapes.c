@@ -62,12 +62,13 @@ const TesiGmshShapeTable *tesi_gmsh_shape(TesiGmshShape shape) {
   }
 }
 
-/* Along a direction, of vertices on its lower side (bit 0), its upper one (bit 1), or both. */
+/* The factor of a hump along a direction. Bits say where its vertices are: lower side (bit 0), upper side (bit 1), or
+ * both. */
 static double along(double x, int sides) {
   return sides == 1 ? 1 - x : sides == 2 ? x : 4 * x * (1 - x);
 }
 
-/* Of a cube, whose vertices these are: bit d of sides[] as above. */
+/* The hump of a cube for these vertices: bit d of sides[] as above. */
 static double cube_hump(int dim, const TesiGmshShapeTable *s, int vertices, const double *xi) {
   double value = 1;
   for (int d = 0; d < dim; d++) {
@@ -79,7 +80,7 @@ static double cube_hump(int dim, const TesiGmshShapeTable *s, int vertices, cons
   return value;
 }
 
-/* One or two vertices of a simplex of so many dimensions. */
+/* The hump of one or two vertices of a simplex of this dimension. */
 static double simplex_hump(int dim, int vertices, const double *xi) {
   double value = 1, first = 1;
   int count = 0;

@@ -1,12 +1,13 @@
-/* Curved cells that share an edge or a face must bend it the same way: else there is a gap between them, or they lie on
- * one another. */
+/* Curved cells that share an edge or a face must give it the same curve. Otherwise they overlap, or there is a gap
+ * between them. */
 #include <float.h>
 #include <math.h>
 #include "mesh/forest/gmsh_build.h"
 
-/* An edge (one direction) or a face (two) of a tree, seen from its corner with the least vertex. */
+/* An edge (one direction) or a face (two directions) of a tree, seen from its corner with the smallest vertex
+ * number. */
 typedef struct Shared {
-  int32_t tree, far; /* far: the vertex at the other end, of a face the opposite one */
+  int32_t tree, far; /* far: the vertex at the other end of an edge, or opposite on a face */
   int8_t corner, direction[2], directions;
 } Shared;
 
@@ -14,7 +15,7 @@ static int32_t vertex_of(const TesiGmshBuilder *b, int64_t tree, int corner) {
   return b->vertices[(tree << b->dim) + corner];
 }
 
-/* The first direction of a face goes towards the lesser vertex. */
+/* The first direction of a face goes towards the neighbour with the smaller vertex number. */
 static Shared see(const TesiGmshBuilder *b, int64_t tree, int corner, int directions, const int direction[2]) {
   Shared s = {.tree = (int32_t)tree,
               .directions = (int8_t)directions,
@@ -33,7 +34,7 @@ static Shared see(const TesiGmshBuilder *b, int64_t tree, int corner, int direct
   return s;
 }
 
-/* Node (i, j) of it, counted from its corner. */
+/* Node (i, j) of the edge or face, counted from its corner. */
 static const double *node_of(const TesiGmshBuilder *b, const Shared *s, int i, int j) {
   const int m = b->degree, n = m + 1, points = b->dim == 2 ? n * n : n * n * n;
   int at[3];
@@ -45,13 +46,14 @@ static const double *node_of(const TesiGmshBuilder *b, const Shared *s, int i, i
   return b->nodes + (s->tree * (int64_t)points + at[0] + n * (at[1] + n * at[2])) * b->dim;
 }
 
-/* The same vertices; of faces with one diagonal in two orders others tell. */
+/* Whether two have the same vertices. Faces with the same diagonal but other order of vertices are refused
+ * elsewhere. */
 static bool same(const TesiGmshBuilder *b, const Shared *s, const Shared *t) {
   const int to_s = s->corner ^ 1 << s->direction[0], to_t = t->corner ^ 1 << t->direction[0];
   return s->far == t->far && vertex_of(b, s->tree, to_s) == vertex_of(b, t->tree, to_t);
 }
 
-/* Nodes farther apart than rounding explains; s is refused. */
+/* Nodes are farther apart than rounding explains, so s is refused. */
 static TesStatus compare(const TesiGmshBuilder *b, const Shared *s, const Shared *t) {
   const double *p = b->mesh->node[vertex_of(b, s->tree, s->corner)], *q = b->mesh->node[s->far];
   double size = 0, far = 0;
@@ -77,7 +79,8 @@ static TesStatus compare(const TesiGmshBuilder *b, const Shared *s, const Shared
   return TES_OK;
 }
 
-/* list[begin[v]..begin[v + 1]) <- the edges or faces whose least vertex is v; begin has nodes + 1 zeros before. */
+/* list[begin[v]..begin[v + 1]) <- the edges or faces whose smallest vertex is v; `begin` has nodes + 1 zeros at
+ * entry. */
 static void list_by_vertex(const TesiGmshBuilder *b, int directions, int64_t *begin, Shared *list) {
   for (int pass = 0; pass < 2; pass++) {
     for (int64_t tree = b->trees - 1; tree >= 0; tree--)

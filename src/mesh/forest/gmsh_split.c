@@ -1,14 +1,15 @@
-/* Cells split at the middles of their edges, faces and of themselves: each vertex of a cell gets a quadrilateral or
- * hexahedron, 3 of a triangle, 4 of a quadrilateral or tetrahedron, 6 of a prism, 8 of a hexahedron. All cells are
- * split, so that those of different shape still share whole faces.
+/* Splits cells at the middles of their edges and faces and at their centres. Each vertex of a cell gets a quadrilateral
+ * or hexahedron: 3 from a triangle, 4 from a quadrilateral or tetrahedron, 6 from a prism, 8 from a hexahedron. All
+ * cells are split, so that cells of different shape still share whole faces.
  * The apex of a pyramid has four edges, and no hexahedron has such a vertex. (A pyramid whose faces are split as above
  * can be filled by hexahedra, but it takes 36 of poor shape: Verhetsel, Pellerin, Remacle, A 44-element mesh of
- * Schneiders' pyramid, 2018.) So where there are pyramids all cells become tetrahedra first, and each of those 4
- * hexahedra: the least vertex of a cell is joined with the triangles of the faces that do not have it, and a face of
- * four vertices is cut from its least one, the same on both sides (pulling: De Loera, Rambau, Santos, Triangulations,
- * 4.3.2).
- * Elements of second degree keep their curve: parts are polynomials of second degree in each direction through points
- * of the element's own map, which is a part of that of a triangle, a tetrahedron, and without pyramids of all. */
+ * Schneiders' pyramid, 2018.) Therefore, if the mesh has pyramids, all cells are first cut into tetrahedra, and each
+ * tetrahedron into 4 hexahedra. The vertex of a cell with the smallest number is joined with the triangles of the faces
+ * that do not have it. A face of four vertices is cut from its vertex with the smallest number, in the same way on both
+ * sides (pulling: De Loera, Rambau, Santos, Triangulations, 4.3.2).
+ * Elements of degree 2 stay curved: their parts are polynomials of degree 2 in each direction through points of the
+ * element's map. For triangles and tetrahedra, and for all elements in meshes without pyramids, the parts have exactly
+ * this map. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,24 +37,24 @@ typedef struct Splitter {
   int64_t elements, element_nodes;
   int dim;        /* of cells */
   bool simplices; /* all cells become triangles and tetrahedra first */
-  int32_t *rank;  /* [nodes of the file] by which the least vertex is found; NULL: its place */
+  int32_t *rank;  /* [nodes of the file] numbers that define the smallest vertex; NULL: its index */
   TesiGmshCurve curve;
   int64_t bent, bent_room; /* nodes of mesh->bent */
 } Splitter;
 
-/* An element, or a simplex of its vertices. */
+/* An element, or a simplex of some of its vertices. */
 typedef struct Part {
   const TesiGmshElement *of;
   const TesiGmshShapeTable *shape;
   int8_t own[8];        /* numbers of its vertices in the element */
-  int32_t vertex[8];    /* and of the mesh */
-  const double (*x)[3]; /* nodes of the element, of second degree; NULL */
+  int32_t vertex[8];    /* and in the mesh */
+  const double (*x)[3]; /* nodes of the element of degree 2; else NULL */
 } Part;
 
 /* The middle of some vertices of a part. */
 typedef struct Place {
   int64_t node;
-  double xi[3]; /* of the element's reference; second degree */
+  double xi[3]; /* in the element's reference coordinates; degree 2 */
 } Place;
 
 /* ---- middles ------------------------------------------------------------------------------------------- */
@@ -67,7 +68,7 @@ static void sort_four(int32_t v[4]) {
     }
 }
 
-/* Where these vertices are, or belong. */
+/* The slot that has these vertices, or a free slot for them. */
 static Middle *find(const Middles *m, const int32_t vertex[4]) {
   uint64_t h = 0;
   for (int i = 0; i < 4; i++) h = (h ^ (uint32_t)vertex[i]) * 0x9e3779b97f4a7c15u, h ^= h >> 31;
@@ -99,7 +100,7 @@ done:
   return status;
 }
 
-/* A new node; its number is behind all others. */
+/* A new node; its number is larger than all others. */
 static TesStatus add_node(Splitter *s, const double x[3], int32_t *node) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
@@ -115,7 +116,7 @@ done:
   return status;
 }
 
-/* Of an edge or a face, the same for all cells that have it: who comes first says where it is. */
+/* The middle node of an edge or a face, the same for all cells that share it: the first cell places it. */
 static TesStatus add_middle(Splitter *s, const int32_t key[4], const double x[3], int64_t *node) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
@@ -133,7 +134,7 @@ done:
   return status;
 }
 
-/* The point of an element of second degree. */
+/* The point of an element of degree 2. */
 static void evaluate(const TesiGmshCurve *curve, const double (*nodes)[3], const double xi[3], double x[3]) {
   double weight[TESI_GMSH_SECOND];
   tesi_gmsh_curve_weights(curve, xi, weight);
@@ -143,7 +144,7 @@ static void evaluate(const TesiGmshCurve *curve, const double (*nodes)[3], const
   }
 }
 
-/* x <- the mean of vertices, in the order of their places, so that it has the same digits for all cells. */
+/* x <- the mean of vertices, summed in the order of their indices, so that all cells get the same digits. */
 static void mean_of(const TesiGmsh *m, int count, const int32_t *vertex, double x[3]) {
   for (int d = 0; d < 3; d++) {
     double sum = 0;
@@ -152,7 +153,7 @@ static void mean_of(const TesiGmsh *m, int count, const int32_t *vertex, double 
   }
 }
 
-/* The middle of vertices of a part: one, those of an edge or a face, or all. */
+/* The middle of one vertex of a part, of the vertices of an edge or a face, or of all vertices. */
 static TesStatus find_place(Splitter *s, const Part *part, int count, const int8_t *vertices, Place *place) {
   const TesiGmshShapeTable *whole = tesi_gmsh_shape(part->of->type->shape);
   int32_t key[4] = {-1, -1, -1, -1}, all[8] = {0}, made;
@@ -199,7 +200,7 @@ done:
   return status;
 }
 
-/* Corner i of a part: {itself}, {edge}, {face} and so on, in Gmsh's order of a line, quadrilateral or hexahedron. */
+/* Corner i of a part: {vertex}, {edge}, {face} and so on, in Gmsh's order of a line, quadrilateral or hexahedron. */
 static int list_corners(const TesiGmshShapeTable *shape, int dim, int i, int8_t set[8][8], int count[8]) {
   const int8_t *beside = shape->beside[i];
   static const int8_t towards[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
@@ -230,7 +231,7 @@ static int list_corners(const TesiGmshShapeTable *shape, int dim, int i, int8_t 
 
 static const int8_t from_bits[8] = {0, 1, 3, 2, 4, 5, 7, 6}; /* corners in Gmsh's order */
 
-/* xi <- where point p of 3^dim lies between the corners of a cell. */
+/* xi <- the position of point p of 3^dim between the corners of a cell. */
 static void between(int dim, int p, const Place *corner, double xi[3]) {
   const int at[3] = {p % 3, p / 3 % 3, p / 9};
   for (int d = 0; d < 3; d++) xi[d] = 0;
@@ -241,7 +242,7 @@ static void between(int dim, int p, const Place *corner, double xi[3]) {
   }
 }
 
-/* A corner at x, whose node lies where the first cell that has it says. */
+/* A corner at x, placed by the first cell that has it. */
 static TesStatus join_corner(const Splitter *s, const Part *part, int64_t node, double x[3]) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
@@ -262,7 +263,7 @@ done:
   return status;
 }
 
-/* The nodes of second degree of a cell between these corners. */
+/* The nodes of degree 2 of a cell between these corners. */
 static TesStatus add_bent(Splitter *s, const Part *part, const Place *corner, int64_t *bent) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
@@ -296,7 +297,7 @@ static TesStatus split_part(Splitter *s, const Part *part) {
     Place place[8];
     const int corners = list_corners(part->shape, dim, i, set, count);
     for (int c = 0; c < corners; c++) {
-      const bool middle = count[c] > 4; /* of the cell: one for all its vertices */
+      const bool middle = count[c] > 4; /* the centre of the cell: the same for all its vertices */
       if (middle && whole.node >= 0)
         place[c] = whole;
       else
@@ -316,7 +317,7 @@ static int32_t rank_of(const Splitter *s, int32_t node) {
   return s->rank ? s->rank[node] : node;
 }
 
-/* A simplex of vertices of a part, whose shape has so many. */
+/* A simplex of `vertices` of a part. */
 static TesStatus split_simplex(Splitter *s, const Part *whole, int count, const int8_t *vertices) {
   Part part = {.of = whole->of,
                .shape = tesi_gmsh_shape(count == 3 ? TESI_GMSH_TRIANGLE : TESI_GMSH_TETRAHEDRON),
@@ -335,12 +336,12 @@ static int least_of(const Splitter *s, const Part *part, int count, const int8_t
   return least;
 }
 
-/* See the head of this file; face: round a face, apex: a vertex that it does not have, -1: there is none. */
+/* See the head of this file. face: the vertices round a face; apex: a vertex that is not on the face, -1: none. */
 static TesStatus split_face(Splitter *s, const Part *part, int count, const int8_t *face, int apex) {
   const int least = least_of(s, part, count, face);
   TesStatus status = TES_OK;
   for (int i = 1; i + 1 < count && status == TES_OK;
-       i++) { /* seen from the apex the face goes round the other way */
+       i++) { /* seen from the apex the vertices of the face have the opposite order */
     const int8_t a = face[least], b = face[(least + i) % count], c = face[(least + i + 1) % count];
     status = apex < 0 ? split_simplex(s, part, 3, (const int8_t[]){a, b, c})
                       : split_simplex(s, part, 4, (const int8_t[]){a, c, b, (int8_t)apex});
@@ -382,7 +383,7 @@ static TesStatus split_element(Splitter *s, const TesiGmshElement *e) {
 
 /* ---- nodes that are one -------------------------------------------------------------------------------- */
 
-/* Middles whose vertices are one by $Periodic are one. */
+/* Middles are identified if $Periodic identifies their vertices. */
 static TesStatus pair_middles(Splitter *s) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
@@ -414,7 +415,7 @@ done:
   return status;
 }
 
-/* Nodes that are one have one rank, so that faces that are one are cut alike. */
+/* Identified nodes have the same rank, so that identified faces are cut in the same way. */
 static TesStatus rank_nodes(Splitter *s) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
@@ -435,7 +436,7 @@ TesStatus tesi_gmsh_split(TesiGmsh *mesh) {
   }
   TES_TRY(rank_nodes(&s));
   mesh->node_room = mesh->nodes;
-  tesi_free(ctx, &mesh->node_at);          /* it does not know the new ones */
+  tesi_free(ctx, &mesh->node_at);          /* the list of $Periodic does not have the new nodes */
   for (int cells = 1; cells >= 0; cells--) /* cells first: their curves place the middles */
     for (int64_t i = 0; i < mesh->elements; i++)
       if ((mesh->element[i].type->dim == s.dim) == cells) TES_TRY(split_element(&s, &mesh->element[i]));

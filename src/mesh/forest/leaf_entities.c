@@ -39,7 +39,8 @@ static unsigned free_bits(int dim, int pattern) {
   return free;
 }
 
-/* In a box all trees lie alike, and periodic sides are one: the far side of a tree is the near one of the next. */
+/* In a box of trees periodic sides are identified, and all trees have the same orientation: the far side of a tree is
+ * the near side of the next tree. */
 static TesiName name_in_box(const TesMesh *f, Place *p) {
   const TesiTrees *c = f->coarse;
   const int64_t end = (int64_t)2 << f->depth;
@@ -94,7 +95,7 @@ static TesiName name_on_face(const TesMesh *f, const Place *p, int d, bool high)
   return (TesiName){pack(f, 2, at, free), face, 2, turn};
 }
 
-/* In the inside of a tree. */
+/* In the interior of a tree. */
 static TesiName name_inside(const TesMesh *f, const Place *p) {
   return (TesiName){pack(f, f->dim, p->at, free_bits(f->dim, p->pattern)), (uint64_t)p->tree, f->dim, 0};
 }
@@ -175,7 +176,7 @@ static int64_t first_probe(const TesiEntitySet *set, uint64_t hash) {
   return (int64_t)((hash >> 32) * (uint64_t)set->slots >> 32);
 }
 
-/* The slot keeps the lesser word, and a mark. */
+/* The slot keeps the smaller word, and a mark. */
 static void keep_least(_Atomic uint64_t *slot, uint64_t word, uint64_t own, uint64_t mark) {
   for (;;) {
     const uint64_t least = (own < (word & ~mark_bit) ? own : word & ~mark_bit) | (word & mark_bit) | mark;
@@ -195,7 +196,7 @@ TesiSought tesi_entity_seek(const TesiEntitySet *set, const TesiMember *m) {
   return seek_name(set, &name, m);
 }
 
-/* A box of trees is crossed from tree to tree, round where it is periodic. */
+/* A shift in a box goes from tree to tree, and continues at the other side in a periodic direction. */
 static bool cross_box(const TesMesh *f, Place *p, int d) {
   const TesiTrees *c = f->coarse;
   const int64_t end = (int64_t)2 << f->depth;

@@ -1,6 +1,6 @@
-/* See leaf_numbering.h. Cells put their corners, edges and faces into a set; where these hang, the corners, edges
- * and faces of the coarse side. No set is needed where coordinates tell which cells share an entity
- * (leaf_lattice.h). The first cell that has one numbers its nodes; the others copy them. Each step is a parallel
+/* See leaf_numbering.h. Cells put their corners, edges and faces into a set. If an entity hangs, they put the entity of
+ * the coarse side. No set is needed where coordinates tell which cells share an entity (leaf_lattice.h). The first cell
+ * that has an entity numbers its nodes; the others copy the numbers. Each step is a parallel
  * loop over all cells. */
 #include "mesh/forest/leaf_numbering.h"
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int threads_for(const TesMesh *f) {
   return tesi_team_threads(f->context, 64 * f->leaves.cells);
 }
 
-/* Room for the entities of so many cells: about 7 a cell, 3 in 2D, and more where there is much surface. */
+/* Room for the entities of so many cells: about 7 per cell, 3 in 2D, and more if the surface is large. */
 static int64_t guess_slots(const TesMesh *f, int64_t cells, int times) {
   const int a_cell = cells < SMALL ? 40 : f->dim == 2 ? 6 : 12;
   return times * a_cell * cells + 1;
@@ -142,8 +142,8 @@ typedef struct Numbering {
   const uint16_t *mask; /* of the cells */
   TesiLattice lattice;
   TesiEntitySet set;
-  uint32_t *own;                       /* [cells] bits of the patterns that a cell numbers */
-  int64_t *first;                      /* [cells + 1] number of its first node of those */
+  uint32_t *own;                       /* [cells] bits of the patterns whose nodes a cell numbers */
+  int64_t *first;                      /* [cells + 1] number of the first node that a cell numbers */
   int16_t begin[28], node[MOST_NODES]; /* nodes of each pattern, ascending */
 } Numbering;
 
@@ -151,7 +151,7 @@ static int size_of(const Numbering *s, int pattern) {
   return s->begin[pattern + 1] - s->begin[pattern];
 }
 
-/* Whether the nodes of a pattern are nodes of the parent: the pattern lies on a hanging face or edge. */
+/* Whether the nodes of a pattern are nodes of the parent: the pattern is on a hanging face or edge. */
 static bool is_parents(const Numbering *s, unsigned mask, int pattern) {
   bool side[3] = {false};
   for (int d = 0; d < s->dim; d++) side[d] = tesi_pattern_at(pattern, d) == (mask >> d & 1 ? 2 : 0);
@@ -166,8 +166,8 @@ static bool is_edge(const Numbering *s, int pattern) {
   return s->dim == 3 && tesi_pattern_free(3, pattern) == 1;
 }
 
-/* The slots that the cells of one family, which follow one another, have found so far: half of what a cell asks for a
- * sibling before it has asked. Entities of the cells by their places in the family, 0 .. 4 in each direction, then the
+/* The slots that the cells of a family, which are consecutive, have found so far. A sibling has already found half of
+ * the slots that a cell needs. Entities of the cells by their places in the family, 0 .. 4 in each direction, then the
  * parent's own. */
 typedef struct Family {
   int32_t tree, at[3]; /* the parent's origin */
@@ -227,19 +227,19 @@ static void put_entities(const void *data, TesiSpan span) {
   for (int64_t c = span.first; c < span.end; c++) put_cell(s, c, &family);
 }
 
-/* Negative: the lattice knows. */
+/* Negative: the lattice knows the entity. */
 static int64_t slot_of(const Numbering *s, int64_t cell, int p) {
   return ~s->index[cell * s->nodes + s->node[s->begin[p]]];
 }
 
-/* Who numbers the nodes of pattern p of a cell. */
+/* The cell that numbers the nodes of pattern p of a cell. */
 static TesiMember owner_of(const Numbering *s, const TesiFirsts *firsts, int64_t cell, int p) {
   const int64_t slot = slot_of(s, cell, p);
   if (p == s->inside) return (TesiMember){cell, false, p};
   return slot >= 0 ? tesi_entity_first(&s->set, slot) : tesi_lattice_member(s->dim, firsts, p);
 }
 
-/* Asks for the slots of a cell's patterns, but for those in `known`, some cells before they are read. */
+/* Prefetches the slots of a cell's patterns, except those in `known`, some cells before they are read. */
 enum { AHEAD = 6 };
 
 static void prefetch_slots(const Numbering *s, int64_t cell, uint32_t known) {
@@ -279,7 +279,7 @@ static void number_own(const void *data, TesiSpan span) {
   }
 }
 
-/* Node i of a pattern with `free` free directions, counted as all cells do, or back. */
+/* Node i of a pattern with `free` free directions: from the cell's own order to the common order, or back. */
 static int turn_node(const Numbering *s, int free, int turn, bool back, int i) {
   const int m = s->n - 2;
   int at[2] = {i % m, i / m};

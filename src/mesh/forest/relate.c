@@ -1,4 +1,4 @@
-/* Where the cells of a forest are in their trees, and how two forests are related. */
+/* The places of the cells of a forest in their trees, and the relation of the cells of two forests. */
 #include <math.h>
 #include "mesh/forest/forest.h"
 

@@ -2,9 +2,9 @@
 #include "mesh/forest/hanging.h"
 #include "mesh/forest/leaf_numbering.h"
 
-enum { EDGES = 2 }; /* the least degree that has a node on each edge */
+enum { EDGES = 2 }; /* the smallest degree that has a node inside each edge */
 
-/* Coarse edges of a cell on which something hangs: marks the nodes in their middle. */
+/* Marks the nodes in the middle of the coarse edges of a cell that have hanging edges. */
 static void mark_edges(unsigned mask, const int32_t *index, double *marked) {
   for (int p = 0; p < 27; p++) {
     const int at[3] = {p % 3, p / 3 % 3, p / 9};

@@ -34,7 +34,7 @@ static void fill_buckets(const TesiTrees *c, const TesiPartKind *kind, int32_t *
     }
 }
 
-/* Puts members of a bucket that are the same behind each other, in groups of two or more; returns how many remain. */
+/* Puts equal members of a bucket next to each other, in groups of two or more; returns how many members remain. */
 static int32_t group_bucket(int32_t count, const Key *key, int32_t *member, int32_t *from,
                             TesiPartGroups *groups) {
   int32_t *to = groups->member + groups->members, kept = 0;

@@ -4,7 +4,8 @@
 
 #include "mesh/forest/trees.h"
 
-/* Parts of one kind: `parts` a tree, with `corners` corners each; corner[parts][corners] are numbers of a tree's. */
+/* Parts of one kind: each tree has `parts` parts with `corners` corners; corner[parts][corners] are numbers in the
+ * tree. */
 typedef struct TesiPartKind {
   int parts, corners;
   const int *corner;

@@ -83,7 +83,7 @@ done:
   return status;
 }
 
-/* Faces have all directions but one free, corners none; a boundary has parts or faces. */
+/* Faces are free in all directions but one, corners in none. A boundary has either parts or faces. */
 static TesStatus check_parts(TesContext *ctx, int dim, const TesCellsDesc *c) {
   TesStatus status = TES_OK;
   bool *faces = NULL;
@@ -120,7 +120,7 @@ void tesi_trees_sort_parts(TesiTrees *c) {
   qsort(c->part, (size_t)c->parts, sizeof *c->part, by_tree);
 }
 
-/* The arrays of a mesh with names, nothing looked at yet. */
+/* The arrays of a mesh with names, not yet checked. */
 static TesStatus copy_arrays(TesContext *ctx, const TesCellsDesc *d, TesiTrees *c) {
   TesStatus status = TES_OK;
   const int dim = c->dim;
@@ -209,7 +209,7 @@ static uint64_t identity(const TesiTrees *c) {
   return hash;
 }
 
-/* Faces of the boundary without a name get this one, which may be there already. */
+/* Gives this name to faces of the boundary without a name. The name may already exist. */
 static TesStatus name_rest(TesiTrees *c, const char *name) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;

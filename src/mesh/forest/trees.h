@@ -41,15 +41,15 @@ typedef struct TesiTrees {
   TesTreePart *part; /* [parts] by trees; boundaries that stand here have no faces */
   int boundaries, materials;
   char **boundary_name, **material_name;
-  int box[3]; /* a box of so many trees, whose connectivity p4est makes; 0: no box */
+  int box[3]; /* a box of so many trees, whose connectivity p4est makes; 0: not a box */
   bool periodic[3];
-  TesFunction *deform[3]; /* where each point of the trees goes; NULL: nowhere else */
-  int32_t same_side[2]; /* the first two trees that lie on one side of a face that they share; both 0: none */
-  uint64_t identity;    /* hash of all that, to know a mesh again */
-  void *connectivity;   /* of p4est */
+  TesFunction *deform[3]; /* map of all points of the trees; NULL: none */
+  int32_t same_side[2];   /* the first two trees that lie on the same side of a shared face; both 0: none */
+  uint64_t identity;      /* hash of all these, to recognise a mesh */
+  void *connectivity;     /* of p4est */
 } TesiTrees;
 
-/* How messages call a tree that was something else before; NULL: "tree 7". */
+/* The name of a tree in messages, for trees that come from other objects; NULL: "tree 7". */
 typedef struct TesiTreeLabel {
   const char *file; /* stands before the message */
   void (*write)(const void *user, int64_t tree, char *text, size_t size);
@@ -65,7 +65,7 @@ TesStatus tesi_trees_restore(TesContext *ctx, const TesiTrees *image, TesiTrees 
 TesiTrees *tesi_trees_retain(TesiTrees *coarse);
 void tesi_trees_release(TesiTrees **coarse);
 
-/* x[n][dim] of points xi[n][dim] of a tree; the same before they are deformed. */
+/* x[n][dim] of points xi[n][dim] of a tree; the same before the deformation. */
 void tesi_trees_evaluate(const TesiTrees *coarse, int64_t tree, int n, const double *xi, double *x);
 void tesi_trees_evaluate_plain(const TesiTrees *coarse, int64_t tree, int n, const double *xi, double *x);
 
@@ -75,20 +75,21 @@ void tesi_trees_evaluate_plain(const TesiTrees *coarse, int64_t tree, int n, con
 TesStatus tesi_trees_round(TesContext *ctx, const TesMeshDesc *desc, int dim, TesiTrees **coarse);
 TesStatus tesi_trees_lattice(TesContext *ctx, const TesMeshDesc *desc, int dim, TesiTrees **coarse);
 TesStatus tesi_trees_channel(TesContext *ctx, const TesMeshDesc *desc, int dim, TesiTrees **coarse);
-/* A Gmsh file; dim 0: what it has. */
+/* A Gmsh file; dim 0: the dimension of the file. */
 TesStatus tesi_trees_file(TesContext *ctx, const TesMeshDesc *desc, TesiTrees **coarse);
 /* Which tree faces lie on the boundary: marks the entries of coarse->boundary that lie inside. `cells` may name
  * faces. */
 TesStatus tesi_trees_match_faces(TesContext *ctx, const TesiTreeLabel *label, TesiTrees *coarse);
-/* Refuses trees that meet others at a vertex or edge but share no face round it: p4est (2.2) balances cells across
- * edges and vertices of trees only where one of the faces there has a neighbour, and reads beside its arrays where
- * a tree without one is a single cell. */
+/* Refuses trees that meet others at a vertex or edge but share no face round it: p4est (2.2) balances cells across an
+ * edge or vertex of trees only if a face there has a neighbour. If a tree without such a face is a single cell, p4est
+ * reads beyond its arrays. */
 TesStatus tesi_trees_check_pinches(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *coarse);
 /* The name of a tree in messages. */
 const char *tesi_trees_call(const TesiTreeLabel *label, int64_t tree, char text[48]);
 /* The first tree with |J| <= 0 at a Gauss-Lobatto point of degree m + 1, -1: none. */
 TesStatus tesi_trees_find_inverted(const TesiTrees *trees, int64_t *tree, double *J, double where[3]);
-/* Refuses two trees on one side of a face: one lies on the other. Once all are known to have |J| > 0. */
+/* Refuses two trees on one side of a face, since they overlap. To be called when all trees are known to have |J| >
+ * 0. */
 TesStatus tesi_trees_check_sides(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *coarse);
 /* |J| > 0 in all trees, at the Gauss-Lobatto points of degree m + 1 (TES_INVALID_INPUT naming tree and point). */
 TesStatus tesi_trees_check_trees(TesContext *ctx, const TesiTrees *coarse);

@@ -1,5 +1,5 @@
-/* A channel round a cylinder: a ring of eight trees that fits the circle, eight from there to a block of the channel's
- * height, and rows of two before and behind it; in 3D two layers of that. */
+/* A channel round a cylinder: a ring of eight trees around the circle, eight trees from the ring to a block of the
+ * channel's height, and rows of two trees before and behind the block; in 3D two such layers. */
 #include <math.h>
 #include <string.h>
 #include "mesh/forest/sketch.h"
@@ -45,14 +45,14 @@ static void block_point(const Channel *c, int k, double x[2]) {
   x[1] = ys[row[k]];
 }
 
-/* The point of a circle on the way to the block's. */
+/* The point of a circle in the direction of a point of the block. */
 static void circle_point(const Channel *c, double radius, int k, double x[2]) {
   block_point(c, k, x);
   const double u[2] = {x[0] - c->centre[0], x[1] - c->centre[1]};
   for (int r = 0; r < 2; r++) x[r] = c->centre[r] + radius * u[r] / hypot(u[0], u[1]);
 }
 
-/* A tree at the cylinder, and the one outside of it. */
+/* A tree at the cylinder, and the tree outside of it. */
 static void add_side(Channel *c, int k) {
   const int at[2] = {(k + 1) % SIDES, k}; /* clockwise, so that outwards is to the left of it */
   double inner[4][2], outer[4][2];

@@ -97,14 +97,15 @@ done:
   return status;
 }
 
-/* How many trees meet at the face that begins at face[i]. */
+/* Number of trees that meet at the face that begins at face[i]. */
 static int meeting(const Face *face, int64_t i, int64_t faces) {
   int n = 1;
   while (i + n < faces && same_vertices(face + i, face + i + n)) n++;
   return n;
 }
 
-/* All faces, sorted by their vertices: put side by side by their least vertex, which few share, then sorted there. */
+/* All faces, sorted by their vertices: first by the smallest vertex, which few faces share, then within such a
+ * bucket. */
 static TesStatus sort_faces(const TesiTrees *c, Face *face) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
@@ -124,7 +125,7 @@ static TesStatus sort_faces(const TesiTrees *c, Face *face) {
     }
     for (int64_t v = 0; v < c->vertex_count && pass == 0; v++) begin[v + 1] += begin[v];
   }
-  for (int64_t v = 0, i = 0; v < c->vertex_count; i = begin[v++]) /* begin[v] is where v ends, by now */
+  for (int64_t v = 0, i = 0; v < c->vertex_count; i = begin[v++]) /* begin[v] is now the end of bucket v */
     if (begin[v] - i > 1) qsort(face + i, (size_t)(begin[v] - i), sizeof *face, by_vertices);
 done:
   tesi_free(ctx, &begin);
@@ -204,7 +205,7 @@ static bool is_bare(const TesiTrees *c, int64_t tree, int number, int edge_direc
   return true;
 }
 
-/* The bare vertices (direction -1) or edges of a direction, sorted; their number. */
+/* The vertices (direction -1) or edges of a direction that have no face inside, sorted; returns their number. */
 static int64_t list_bare(const TesiTrees *c, int direction, Bare *bare) {
   int64_t count = 0;
   for (int64_t t = 0; t < c->trees; t++)
@@ -214,7 +215,7 @@ static int64_t list_bare(const TesiTrees *c, int direction, Bare *bare) {
   return count;
 }
 
-/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3: an edge may have another direction in the next
+/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3, since the direction of an edge may differ in the next
  * tree). */
 static TesStatus check_bare(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *c, int first,
                             int end) {

@@ -17,7 +17,7 @@ static void basis(int n, const double *node, double t, double *value) {
   }
 }
 
-/* What the point before had: points of a lattice share most of their coordinates. */
+/* The values of the point before: points of a lattice share most of their coordinates. */
 typedef struct Before {
   double xi[3], b[3][MAX_NODES]; /* of polynomials */
   double y[3], tangent[3];       /* of sectors */
@@ -146,7 +146,7 @@ typedef struct Shapes {
   int q, points;
   const double *xi, *D;
   double *x;    /* [threads][points][dim] */
-  int64_t *bad; /* the first tree so far */
+  int64_t *bad; /* the smallest tree found so far */
 } Shapes;
 
 /* The first point of a tree where the map cannot be inverted, -1: none; x[points][dim] are its points. */

@@ -80,7 +80,8 @@ static void create_vector(const TesiAmg *amg, HYPRE_IJVector *v) {
   HYPRE_IJVectorAssemble(*v);
 }
 
-/* Symmetric Gauss-Seidel, as the cycle preconditions conjugate gradients; HMIS coarsening, extended interpolation. */
+/* Symmetric Gauss-Seidel, so that the cycle can precondition conjugate gradients; HMIS coarsening, extended
+ * interpolation. */
 static void set_options(HYPRE_Solver solver) {
   HYPRE_BoomerAMGSetPrintLevel(solver, 0);
   HYPRE_BoomerAMGSetMaxIter(solver, 1);
@@ -151,7 +152,7 @@ TesStatus tesi_amg_apply(TesiAmg *amg, const double *r, double *z) {
   HYPRE_IJVectorSetValues(amg->b, amg->rows, amg->row, r);
   HYPRE_ParVectorSetConstantValues(x, 0);
   HYPRE_BoomerAMGSolve(amg->solver, matrix, b, x);
-  HYPRE_ClearError(HYPRE_ERROR_CONV); /* one cycle is all that is asked for */
+  HYPRE_ClearError(HYPRE_ERROR_CONV); /* one cycle per call */
   HYPRE_IJVectorGetValues(amg->x, amg->rows, amg->row, z);
   TES_TRY(check(ctx, "a cycle of BoomerAMG"));
 done:

@@ -9,7 +9,7 @@
 typedef struct TesiAmg TesiAmg;
 /* Whether this build has it. */
 bool tesi_amg_available(void);
-/* A: symmetric positive definite, no empty row; copied. TES_MISSING in a build without. */
+/* A: symmetric positive definite, no empty row; copied. TES_MISSING in a build without hypre. */
 TesStatus tesi_amg_create(TesContext *ctx, const TesiMatrix *A, TesiAmg **amg);
 void tesi_amg_destroy(TesiAmg **amg);
 /* z <- one symmetric cycle from zero for A z = r; host vectors. */

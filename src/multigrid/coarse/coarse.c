@@ -169,7 +169,7 @@ done:
 static TesStatus create_on_ranks(TesiCoarse *c) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  TES_TRY(tesi_wide_create(c->op, TESI_WIDE_ALL, &c->wide));
+  TES_TRY(tesi_wide_create(c->op, tesi_reach_all(), &c->wide));
   const TesOperator *op = tesi_wide_operator(c->wide);
   TES_TRY(tesi_wide_report(c->wide, tesi_coarse_create(op, TES_DOUBLE, TES_COARSE_DIRECT, &c->whole)));
   TES_TRY(tesi_wide_report(c->wide, tesi_operator_new_vector(op, TES_DOUBLE, &c->whole_b)));
@@ -255,8 +255,8 @@ static TesStatus create_whole(TesiCoarse *c, TesPrecision precision, TesCoarseKi
   const bool carried = tesi_transport_of(c->op) && !stokes;
   TES_TRY(carried               ? create_carried(c, precision, kind)
           : sparse              ? create_mapped(c, precision, kind)
-          : stokes              ? create_stokes(c, precision)
           : box && c->op->local ? create_on_ranks(c)
+          : stokes              ? create_stokes(c, precision)
           : box                 ? create_box(c, precision)
                                 : create_mapped(c, precision, kind));
   c->single = c->dense && precision == TES_SINGLE;

@@ -1,9 +1,9 @@
 /* Solution on the coarsest level, in float64, whatever the precision of the cycle.
  * Separable form: fast diagonalization. Quadrature form: conjugate gradients to 1e-8, preconditioned by the fast
- * diagonalization of the operator with mean coefficients, scaled node by node; the count depends on how a varies in
- * a cell, not on the mesh. On devices with kernels small ones are inverted instead, so that a cycle never waits for
- * the host.
- * Mapped operators: factorized, or on devices with kernels inverted too. Stokes operators: fast diagonalization and
+ * diagonalization of the operator with mean coefficients, scaled node by node; the number of iterations depends on the
+ * variation of a in a cell, not on the mesh. On devices with kernels small matrices are inverted instead, so that a
+ * cycle never waits for the host. Mapped operators: their matrix is factorized, or on devices with kernels inverted.
+ * Stokes operators: fast diagonalization and
  * a Schur complement. */
 #ifndef TESI_COARSE_H
 #define TESI_COARSE_H
@@ -17,11 +17,11 @@ typedef struct TesiCoarse TesiCoarse;
 typedef struct TesiCoarseMatrix TesiCoarseMatrix;
 enum { TESI_DENSE = 3000 };
 
-/* op: float64, of the coarsest level, kept; precision: of the cycle's vectors. */
+/* op: float64, of the coarsest level, referenced; precision: of the cycle's vectors. */
 TesStatus tesi_coarse_create(const TesOperator *op, TesPrecision precision, TesCoarseKind kind,
                              TesiCoarse **coarse);
 void tesi_coarse_destroy(TesiCoarse **coarse);
-/* How it solves: "solved directly", or which iteration. */
+/* How it solves: "solved directly", or the name of an iteration. */
 const char *tesi_coarse_describe(const TesiCoarse *coarse);
 /* Whether float64 vectors may be given, beside vectors of the cycle's precision. */
 bool tesi_coarse_takes_double(const TesiCoarse *coarse);

@@ -2,8 +2,8 @@
 #include "device/kernel.h"
 #include "operator/diagonal_cg.h"
 
-/* A cycle reduces errors by some 0.1 to 0.01 and is corrected by the next one. Iterations grow as the cells a direction
- * of the level. */
+/* A cycle reduces errors to about 0.1 to 0.01, and the next cycle corrects the rest. The number of iterations grows
+ * like the number of cells per direction of the level. */
 static const double tolerance = 1e-4;
 enum { MOST = 1000 };
 

@@ -1,5 +1,5 @@
 /* The coarsest level of a mesh of many trees on a device with kernels: conjugate gradients with the diagonal, in
- * float64, which the device ends, so that a cycle never waits for the host. */
+ * float64. The device itself decides when to end, so that a cycle never waits for the host. */
 #ifndef TESI_COARSE_CG_H
 #define TESI_COARSE_CG_H
 
@@ -10,7 +10,7 @@ typedef struct TesiCoarseCg TesiCoarseCg;
 /* op: float64, kept; it may be singular. */
 TesStatus tesi_coarse_cg_create(const TesOperator *op, TesiCoarseCg **cg);
 void tesi_coarse_cg_destroy(TesiCoarseCg **cg);
-/* x <- about A^-1 b; vectors of any precision. What is left of the residual is told in coarse_cg.c. */
+/* x <- about A^-1 b; vectors of any precision. For the tolerance see coarse_cg.c. */
 TesStatus tesi_coarse_cg_solve(TesiCoarseCg *cg, const TesVector *b, TesVector *x);
 
 #endif

@@ -1,7 +1,7 @@
-/* The inverse of a coarsest level without tensor structure: its columns by the operator's own kernels, inverted by
- * kernels, one matrix-vector product, so one launch, a solve. Over free entries alone, in the precision of the
- * cycle; others are 0. A singular operator gets sigma 1 1' / n, sigma its mean diagonal, which leaves solutions of mean
- * zero as they are. */
+/* The inverse of a coarsest level without tensor structure. The operator's own kernels compute the columns of the
+ * matrix, and kernels invert it. A solve is one matrix-vector product, in one launch. The matrix has free entries only,
+ * in the precision of the cycle; the other entries are 0. A singular operator gets sigma 1 1' / n, sigma its mean
+ * diagonal, which leaves solutions of mean zero as they are. */
 #include "device/kernel.h"
 #include "device/upload.h"
 #include "multigrid/coarse/coarse_device.h"
@@ -11,13 +11,13 @@ struct TesiCoarseDense {
   TesContext *context;
   TesiKernel solve, take;
   int length, n; /* number of entries, and of free entries */
-  int *entry;    /* host [n] the entries that are free */
+  int *entry;    /* host [n] list of the free entries */
   void *entries; /* device: the same */
-  void *place;   /* device [length]: an entry's number among them, -1: it is given */
+  void *place;   /* device [length]: index of an entry in the list, -1: the entry is given */
   void *inverse; /* device [n][n] */
 };
 
-/* Entries that the operator gives something to: others are 0 in every product. */
+/* The entries that are not zero in every product: these are free. */
 static TesStatus find_free(TesContext *ctx, const TesOperator *op, TesiCoarseDense *d) {
   TesStatus status = TES_OK;
   TesVector *x = NULL, *y = NULL;
@@ -76,7 +76,7 @@ static void add_square(const TesiCoarseDense *d, double weight, const double *v,
     for (int j = 0; j < d->n; j++) A[(int64_t)i * d->n + j] += weight * v[d->entry[i]] * v[d->entry[j]];
 }
 
-/* Constants and rigid motions that nothing holds get the mean of the diagonal, on the host: that is rare. */
+/* Constants and rigid motions in the null space get the mean of the diagonal, on the host, since they are rare. */
 static TesStatus hold(const TesiCoarseDense *d, const TesOperator *op, double *columns) {
   TesContext *ctx = d->context;
   TesStatus status = TES_OK;

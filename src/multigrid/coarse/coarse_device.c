@@ -1,5 +1,5 @@
-/* Kernels of src/kernels/contract.cu: one block does all where the unknowns fit into its shared memory, a block a plane
- * in three launches where one of a 3D box does, else eight small launches. */
+/* Kernels of src/kernels/contract.cu. If the unknowns fit into the shared memory of a block, one block does all. If a
+ * plane of a 3D box fits, there are three launches with a block per plane; else eight small launches. */
 #include "multigrid/coarse/coarse_device.h"
 #include "device/kernel.h"
 
@@ -116,7 +116,7 @@ static TesStatus run(TesiCoarseDevice *c, const TesiKernel *kernel, int count, v
                             arguments);
 }
 
-/* Multiplies with S (or S') of one direction; `divide`: and then by the inverse of the sum of eigenvalues. */
+/* Multiplies by S (or S') of one direction; `divide`: then by the inverse of the sum of eigenvalues. */
 static TesStatus contract(TesiCoarseDevice *c, int d, const double *from, double *to, int transposed,
                           bool divide) {
   int inner = 1, outer = 1, n = c->box.n[d], n0 = c->box.n[0];

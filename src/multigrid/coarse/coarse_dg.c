@@ -6,7 +6,7 @@
 #include "multigrid/coarse/coarse_stokes_device.h"
 #include "smoother/dg_patch/dg_patches.h"
 
-enum { MODES = 4096, MODES_DEVICE = 72 /* planes of them in shared memory, in float64 */ };
+enum { MODES = 4096, MODES_DEVICE = 72 /* number of planes in shared memory, in float64 */ };
 
 struct TesiCoarseDg {
   TesContext *context;
@@ -14,7 +14,7 @@ struct TesiCoarseDg {
   TesiStokesLocal local; /* of these */
   int64_t length;
   double *work;
-  TesiDgPatches *patch[2]; /* by precision of the vectors; instead of all of these */
+  TesiDgPatches *patch[2]; /* by precision of the vectors; used in the place of the members above */
   TesiCoarseDevice *device[2];
 };
 

@@ -64,7 +64,7 @@ done:
   return status;
 }
 
-/* The inverse, to the device; the factors go. */
+/* Copies the inverse to the device and frees the factors. */
 static TesStatus invert(TesiCoarseLu *lu, TesPrecision precision) {
   TesContext *ctx = lu->context;
   TesStatus status = TES_OK;

@@ -1,12 +1,12 @@
 /* The coarsest level of operators that are not symmetric: a dense factorization up to TESI_DENSE unknowns (on devices
- * with kernels the inverse, made by the host, one launch a solve), beyond that steps of their smoother. */
+ * with kernels the inverse, made by the host; a solve is one launch), and steps of the smoother for more unknowns. */
 #ifndef TESI_COARSE_LU_H
 #define TESI_COARSE_LU_H
 
 #include "operator/operator.h"
 
 typedef struct TesiCoarseLu TesiCoarseLu;
-/* op: in float64. On a device solves are in `precision`. */
+/* op: float64. On a device, solves are in `precision`. */
 TesStatus tesi_coarse_lu_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
                                 TesiCoarseLu **lu);
 void tesi_coarse_lu_destroy(TesiCoarseLu **lu);

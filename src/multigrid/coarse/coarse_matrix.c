@@ -1,6 +1,6 @@
-/* The coarsest level of a forest. Sparse: coarse_sparse.h. Direct: the operator applied to unit vectors makes its
- * matrix, factorized once. A singular operator (constants in its null space) gets s 1 1' added, s = trace / n^2: for
- * right-hand sides of mean zero the solution then has mean zero. */
+/* The coarsest level of a forest. Sparse: coarse_sparse.h. Direct: unit vectors give the operator's matrix, which is
+ * factorized once. A singular operator (constants in its null space) gets s 1 1' added, s = trace / n^2: for right-hand
+ * sides of mean zero the solution then has mean zero. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -19,20 +19,20 @@ struct TesiCoarseMatrix {
   TesContext *context;
   TesOperator *op;
   int64_t length;
-  int64_t size;                 /* of the matrix: length, on several ranks the entries of all */
-  double *number;               /* [length] on several ranks: that of an entry in the matrix; NULL: its own */
-  double *gathered;             /* [size] on several ranks */
-  TesiCoarseSparse *sparse;     /* factors; NULL: those below */
+  int64_t size;     /* size of the matrix: length, on several ranks the number of entries of all ranks */
+  double *number;   /* [length] on several ranks: row of an entry in the matrix; NULL: its index */
+  double *gathered; /* [size] on several ranks */
+  TesiCoarseSparse *sparse;     /* sparse factors; NULL: the members below are used */
   double *factor;               /* [size][size], lower triangle; NULL: conjugate gradients */
-  TesiAggregation *aggregation; /* cycles of it alone */
-  TesiAmg *amg;                 /* of conjugate gradients; NULL: the diagonal */
-  int motions;                  /* rigid ones that nothing holds */
+  TesiAggregation *aggregation; /* the solve is cycles of it alone */
+  TesiAmg *amg;                 /* preconditioner of conjugate gradients; NULL: the diagonal */
+  int motions;                  /* rigid motions that nothing holds */
   double *motion;               /* [motions][length], orthonormal */
   double *diagonal, *r, *z;     /* [length] inverse; host */
   TesVector *p, *q;             /* device */
 };
 
-/* to[size] <- entries b[length] of all ranks, on each of them. */
+/* to[size] <- the entries b[length] of all ranks, on each rank. */
 static void gather(const TesiCoarseMatrix *m, const double *b, double *to) {
   const TesiLayout *layout = m->op->space->layout;
   memset(to, 0, (size_t)m->size * sizeof *to);
@@ -64,7 +64,7 @@ done:
   return status;
 }
 
-/* The numbers that ranks agree about. */
+/* Common numbers of the entries on all ranks. */
 static TesStatus number_entries(TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
@@ -101,7 +101,7 @@ done:
   return status;
 }
 
-/* Enough to be solvable on the coarsest level of the algebraic multigrid, too little to be felt elsewhere. */
+/* Large enough for the coarsest level of the algebraic multigrid to be solvable, too small to matter elsewhere. */
 static void shift_diagonal(TesiMatrix *A) {
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t e = A->row[i]; e < A->row[i + 1]; e++)
@@ -151,7 +151,7 @@ done:
   return status;
 }
 
-/* Constants that nothing fixes are a motion as any other. */
+/* Constants that nothing fixes are treated like other motions. */
 static TesStatus order_sparse(TesiCoarseMatrix *m) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
@@ -165,8 +165,8 @@ done:
   return status;
 }
 
-/* Seconds on one core of what a solve of the finest level asks of sparse factors, and of the iterations that stand in
- * their place; from Poisson in 2D and 3D and bodies of elasticity. */
+/* Estimated seconds on one core: of sparse factors with all their solves, and of the iterations that would replace
+ * them; from Poisson in 2D and 3D and bodies of elasticity. */
 static double sparse_seconds(double n, TesiFactorizationCost cost) {
   enum { SOLVES = 10 };
   return 4e-6 * n + cost.flops / 1e10 + SOLVES * (5e-7 * n + 2e-9 * cost.entries);
@@ -181,7 +181,7 @@ static double iterated_seconds(const TesiCoarseMatrix *m, TesCoarseKind kind) {
   return (kind == TES_COARSE_AMG ? 3e-5 : 4e-4) * n;
 }
 
-/* Whether sparse factors, which are ordered, cost less than what else there is, by a factor. */
+/* Whether sparse factors, whose unknowns are ordered, cost less than the alternative times a factor. */
 static bool serves_sparse(const TesiCoarseMatrix *m, TesCoarseKind otherwise, double factor) {
   const TesiFactorizationCost cost = tesi_coarse_sparse_cost(m->sparse);
   return cost.bytes < (double)tes_memory_available() &&
@@ -189,9 +189,9 @@ static bool serves_sparse(const TesiCoarseMatrix *m, TesCoarseKind otherwise, do
           sparse_seconds((double)m->size, cost) < factor * iterated_seconds(m, otherwise));
 }
 
-/* How many cycles of aggregation a solve takes is known when it is there: one for compact bodies, eight and more for
- * thin ones, whose factors are cheap. Where the figures are near, factors are made at once; where cycles turn out to be
- * many, in the place of the aggregation. */
+/* The number of aggregation cycles per solve is known only after set-up: one for compact bodies, eight and more for
+ * thin bodies, whose factors are cheap. If the estimates are close, factors are made at once. If the aggregation turns
+ * out to need many cycles, factors replace it. */
 static TesStatus try_sparse(TesiCoarseMatrix *m, TesCoarseKind otherwise, TesCoarseKind *kind) {
   enum { MOST = 50000, NEAR = 2 };
   TesContext *ctx = m->context;
@@ -215,8 +215,8 @@ done:
   return status;
 }
 
-/* What is best without sparse factors. Aggregation takes less time than hypre on one core too: Poisson of 16 k and
- * 118 k unknowns 0.3 and 0.5 times. */
+/* The best solver without sparse factors. On one core aggregation takes less time than hypre too: 0.3 and 0.5 times for
+ * Poisson with 16 k and 118 k unknowns. */
 static TesCoarseKind best_otherwise(const TesiCoarseMatrix *m) {
   const bool amg =
       tesi_amg_available() && tes_space_components(m->op->space) == 1 && tesi_ranks(m->context) == 1;
@@ -224,7 +224,7 @@ static TesCoarseKind best_otherwise(const TesiCoarseMatrix *m) {
   return m->size <= TESI_DENSE ? TES_COARSE_DIRECT : amg ? TES_COARSE_AMG : TES_COARSE_CG;
 }
 
-/* Dense factors of so few unknowns are made before a library is opened. */
+/* For so few unknowns dense factors are used, and no library is opened. */
 static TesStatus choose(TesiCoarseMatrix *m, TesCoarseKind *kind) {
   enum { FEW = 800 };
   if (*kind != TES_COARSE_AUTO) return TES_OK;
@@ -321,14 +321,14 @@ const char *tesi_coarse_matrix_describe(const TesiCoarseMatrix *matrix) {
                           : "conjugate gradients with the diagonal";
 }
 
-/* What a singular operator has no solution for. */
+/* Removes the part of b for which a singular operator has no solution. */
 static double mean_of(const TesiCoarseMatrix *m, const double *b) {
   if (!m->op->singular) return 0;
   const TesiLayout *layout = m->op->space->layout;
   return tesi_layout_product(layout, b, NULL) / (double)layout->global;
 }
 
-/* z <- the preconditioned residual, of mean zero where constants are free. */
+/* z <- the preconditioned residual, with mean zero if constants are in the null space. */
 static TesStatus precondition(TesiCoarseMatrix *m) {
   TesStatus status = TES_OK;
   if (m->amg)
@@ -341,7 +341,7 @@ static TesStatus precondition(TesiCoarseMatrix *m) {
   return status;
 }
 
-/* To 1e-10, from zero. p <- z + beta p and q = A p through host memory: the level is small. */
+/* To 1e-10, from zero. p <- z + beta p and q = A p go through host memory, since the level is small. */
 static TesStatus conjugate_gradients(TesiCoarseMatrix *m, const double *b, double *x) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;

@@ -12,13 +12,14 @@ struct TesiCoarseSparse {
   TesiLayout *layout;
   int64_t n;
   int nulls;
-  const double *null;         /* [nulls][n] orthonormal; the caller's */
-  int64_t held[MOST_NULLS];   /* unknowns that are 0 in the factorization */
-  TesiFactorization *factors; /* of the matrix with the rows and columns of these as in the identity */
+  const double *null;         /* [nulls][n] orthonormal; owned by the caller */
+  int64_t held[MOST_NULLS];   /* unknowns that are set to 0 in the factorization */
+  TesiFactorization *factors; /* factors of the matrix in which the rows and columns of these are those of the
+                               * identity */
 };
 
-/* s->held: the unknowns at which the null vectors differ most. Gaussian elimination of their columns, with the largest
- * row that is left as the pivot each time: a combination of them that is 0 at all held unknowns is 0. */
+/* s->held: the unknowns at which the null vectors differ most, by Gaussian elimination of their columns with the
+ * largest remaining row as the pivot. A combination of null vectors that is 0 at all held unknowns is 0. */
 static TesStatus choose_held(TesiCoarseSparse *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;

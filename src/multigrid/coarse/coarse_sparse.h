@@ -1,5 +1,5 @@
-/* A level solved by a sparse factorization of its matrix. What lies in the null space is held at as many unknowns, and
- * taken out of right-hand sides and solutions. */
+/* A level solved by a sparse factorization of its matrix. As many unknowns as the null space has dimensions are held,
+ * and the null space is removed from right-hand sides and solutions. */
 #ifndef TESI_COARSE_SPARSE_H
 #define TESI_COARSE_SPARSE_H
 
@@ -8,7 +8,7 @@
 typedef struct TesiCoarseSparse TesiCoarseSparse;
 
 /* op: in float64, over element q. null[nulls][length]: orthonormal, spans its null space; kept by the caller while the
- * solver lives. The unknowns are ordered, the factors not yet made. */
+ * solver lives. The call orders the unknowns but makes no factors. */
 TesStatus tesi_coarse_sparse_create(const TesOperator *op, int nulls, const double *null,
                                     TesiCoarseSparse **sparse);
 void tesi_coarse_sparse_destroy(TesiCoarseSparse **sparse);

@@ -9,7 +9,7 @@ struct TesiCoarseStokes {
   const TesSpace *space;
   TesiStokesLocalAxis axis[3];
   TesiStokesLocal local; /* of these */
-  int first[3];          /* unknown nodes are these and those after */
+  int first[3];          /* unknown nodes: from this number on */
   double *S;             /* S^+ */
   double *part[TESI_RT_PARTS], *work;
 };
@@ -78,7 +78,7 @@ void tesi_coarse_stokes_destroy(TesiCoarseStokes **coarse) {
   tes_context_destroy(&ctx);
 }
 
-/* Between a part of a vector and its unknowns. */
+/* Copies between a part of a vector and its unknowns. */
 static void copy_unknowns(const TesiCoarseStokes *c, int part, bool out, double *vector, double *x) {
   const TesSpace *space = c->space;
   const TesiAxis *axis = space->scalar[part]->axis;

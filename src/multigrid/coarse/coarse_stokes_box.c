@@ -160,7 +160,7 @@ static double most_numbers(int dim) {
   return given ? atof(given) : dim == 2 ? NUMBERS_2D : NUMBERS_3D;
 }
 
-bool tesi_coarse_stokes_box_serves(const TesSpace *space) {
+static bool serves(const TesSpace *space) {
   Shape shape = {.dim = space->dim, .same = {0, 1, 2}, .modes = {1, 1, 1}};
   TeskStokesBox box = {.matrices = 0};
   int nodes[3] = {1, 1, 1}, all[3] = {1, 1, 1};
@@ -182,6 +182,21 @@ bool tesi_coarse_stokes_box_serves(const TesSpace *space) {
   for (int k = 0; k < KERNELS; k++) most = tesi_max(most, numbers[k]);
   return (double)box.matrices * box.size * box.size <= most_numbers(space->dim) &&
          most * (int)sizeof(double) <= SHARED;
+}
+
+bool tesi_coarse_stokes_box_serves(const TesSpace *space) {
+  TesContext *ctx = space->context, *alone = NULL;
+  TesMesh *mesh = NULL;
+  TesSpace *whole = NULL;
+  if (tesi_ranks(ctx) == 1) return serves(space);
+  const bool made = tesi_context_create_alone(ctx, &alone) == TES_OK &&
+                    tesi_mesh_gather(space->mesh, alone, &mesh) == TES_OK &&
+                    tesi_space_create_on(space, mesh, space->degree, &whole) == TES_OK,
+             does = made && serves(whole);
+  tes_space_destroy(&whole);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&alone);
+  return !tesi_reduce_any(ctx, !does);
 }
 
 double tesi_coarse_stokes_box_bytes(const TesSpace *space) {

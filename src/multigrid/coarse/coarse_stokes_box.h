@@ -6,7 +6,7 @@
 #include "operator/stokes/stokes_operator.h"
 
 typedef struct TesiCoarseStokesBox TesiCoarseStokesBox;
-/* Whether S^+ of such a box and its tables are small enough. */
+/* Whether S^+ of such a box, of all ranks, and its tables are small enough. All ranks call it. */
 bool tesi_coarse_stokes_box_serves(const TesSpace *space);
 /* About what it takes as the coarsest level below a box of `rt`, in both precisions: bytes of S^+. */
 double tesi_coarse_stokes_box_bytes(const TesSpace *space);

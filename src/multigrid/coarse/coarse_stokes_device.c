@@ -3,7 +3,7 @@
 #include "smoother/stokes_patch/stokes_patches.h"
 #include "smoother/stokes_patch/stokes_plane.h"
 
-/* Above this S^+ is too much for one block: some 100 microseconds. */
+/* With more pressures the product with S^+ takes one block too long: some 100 microseconds. */
 enum { PRESSURES = 2048 };
 
 struct TesiCoarseStokesDevice {
@@ -12,7 +12,7 @@ struct TesiCoarseStokesDevice {
   int64_t length;
   TesiStokesLocalAxis axis[3];
   TesiStokesPatches whole;
-  TesiStokesLanes *lanes; /* instead, where the box is one vertex patch that these serve: 3D, 2D */
+  TesiStokesLanes *lanes; /* used if the box is one vertex patch that these can solve: 3D, 2D */
   TesiStokesPlane *plane;
 };
 
@@ -21,7 +21,7 @@ bool tesi_coarse_stokes_on_device(const TesOperator *op) {
   return tesi_has_kernels(op->context) && space->scalar[space->dim]->length <= PRESSURES;
 }
 
-/* A sweep over the one patch; both stay NULL where they do not serve. */
+/* A sweep over the one patch; both stay NULL if they cannot solve it. */
 static TesStatus create_sweep(const TesOperator *op, TesiCoarseStokesDevice *c) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

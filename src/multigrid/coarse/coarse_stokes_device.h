@@ -1,4 +1,4 @@
-/* The coarsest level of a Stokes problem as one patch, by one block of a kernel: in the precision of its vectors. */
+/* The coarsest level of a Stokes problem as one patch, by one block of a kernel, in the precision of its vectors. */
 #ifndef TESI_COARSE_STOKES_DEVICE_H
 #define TESI_COARSE_STOKES_DEVICE_H
 

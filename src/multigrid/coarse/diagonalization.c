@@ -32,7 +32,8 @@ static TesStatus fill(TesiDiagonalization *D, const TesOperator *op, int d) {
     M[0] = 1; /* a direction that does not exist: one mode of eigenvalue 0 */
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
-      K[i * n + j] = K[(i + first) * nodes + j + first]; /* in place: the target is never behind the source */
+      K[i * n + j] =
+          K[(i + first) * nodes + j + first]; /* in place: an entry is never written before it is read */
       M[i * n + j] = M[(i + first) * nodes + j + first];
     }
   TES_TRY(tesi_eigen(ctx, n, K, M, D->S[d], D->lambda[d]));

@@ -7,13 +7,13 @@ struct TesiFactorization {
   TesContext *context;
   TesiSymmetry kind;
   int64_t n, entries;
-  int *row, *column; /* [entries] by rows; until the factors are there */
+  int *row, *column; /* [entries] by rows; freed when the factors are made */
   double *value;
   TesiMumps *mumps; /* or */
   TesiCudss *cudss;
 };
 
-/* Whether the GPU makes factors of this kind. */
+/* Whether the GPU can make factors of this kind. */
 static bool on_device(const TesContext *ctx, TesiSymmetry kind) {
   return !strcmp(tesi_context_device(ctx)->kind, "cuda") && kind != TESI_MATRIX_SYMMETRIC &&
          !tesi_context_deterministic(ctx) && tesi_cudss_available();
@@ -26,7 +26,7 @@ const char *tesi_factorization_missing(const TesContext *ctx) {
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
 
-/* Of symmetric matrices those below the diagonal, none that are zero, nor of what is fixed. */
+/* Entries that are not zero and in no fixed row or column; for symmetric matrices only the lower triangle. */
 static bool is_taken(const TesiFactorization *f, const TesiMatrix *A, const uint8_t *fixed, int64_t i,
                      int64_t e) {
   const int64_t j = A->column[e];

@@ -54,7 +54,8 @@ const char *tesi_mumps_missing(void) {
   return dmumps ? NULL : reason;
 }
 
-/* Its matrix products run on the thread that calls: their number of threads is one for the whole process. */
+/* MUMPS's matrix products use one thread, the calling thread: their number of threads is a setting of the whole
+ * process. */
 static TesStatus call(TesiMumps *f, int job) {
   const TesStatus status = tesi_blas_begin(f->context, 1);
   if (status != TES_OK) return status;
@@ -143,7 +144,7 @@ void tesi_mumps_destroy(TesiMumps **factors) {
   tes_context_destroy(&ctx);
 }
 
-/* Numbers beyond 2^31 are negative, and count millions. */
+/* Large numbers are returned as negative millions. */
 static double count_of(int number) {
   return number < 0 ? -1e6 * number : number;
 }
@@ -155,7 +156,7 @@ TesiFactorizationCost tesi_mumps_cost(const TesiMumps *f) {
 
 /* ---- factors ------------------------------------------------------------------------------------------- */
 
-/* MUMPS works in memory of the context, which counts it. */
+/* MUMPS works in memory of the context, so that it is counted. */
 static TesStatus lend_work(TesiMumps *f, double entries) {
   enum { MILLION = 1000000 };
   TesContext *ctx = f->context;

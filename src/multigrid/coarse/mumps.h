@@ -1,5 +1,5 @@
-/* MUMPS, an optional part of a build (TESSERA_MUMPS), whose library is opened when factors are first asked for. It is
- * not made for several threads: its calls come one at a time, whatever their contexts. Nothing interrupts a call. */
+/* MUMPS, an optional part of a build (TESSERA_MUMPS). Its library is opened at the first use. It is not thread-safe, so
+ * the contexts call it one at a time. A call cannot be interrupted. */
 #ifndef TESI_MUMPS_H
 #define TESI_MUMPS_H
 
@@ -7,9 +7,10 @@
 
 typedef struct TesiMumps TesiMumps;
 
-/* NULL: it is there. Else why not. Opens the library. */
+/* Opens the library. NULL: it is there. Else the reason why not. */
 const char *tesi_mumps_missing(void);
-/* Orders the unknowns. row, column (from 1 on), value [entries] stay the caller's until the factors are there. */
+/* Orders the unknowns. row, column (from 1 on), value [entries] are the caller's and must stay until the factors are
+ * made. */
 TesStatus tesi_mumps_create(TesContext *ctx, int64_t n, TesiSymmetry kind, int64_t entries, int *row,
                             int *column, double *value, TesiMumps **factors);
 void tesi_mumps_destroy(TesiMumps **factors);

@@ -1,4 +1,4 @@
-/* Assembled operators as benches see them. */
+/* Assembled operators for benches. */
 #ifndef TESI_ASSEMBLED_H
 #define TESI_ASSEMBLED_H
 
@@ -6,7 +6,7 @@
 
 /* Bytes of the matrices of an assembled operator and of the vectors between them. */
 double tesi_assembled_bytes(const TesOperator *op);
-/* What multiplies: as tesi_sparse_how(). */
+/* The code that multiplies: as tesi_sparse_how(). */
 const char *tesi_assembled_how(const TesOperator *op);
 
 #endif

@@ -1,11 +1,11 @@
-/* Sparse matrices of dense blocks in compressed rows, float64, host memory: what aggregation multigrid is made of.
+/* Sparse matrices of dense blocks in compressed rows, float64, host memory, for aggregation multigrid.
  *
- * Block row I has the block columns column[row[I]] .. column[row[I + 1] - 1], in any order, each `high` x `wide`. The
- * values of one scalar row stand behind each other: with m blocks in row I, entry (r, c) of block k of the row is
- *   value[high wide row[I] + (r m + k) wide + c].
- * A product so reads values and gathered entries of a vector in order, on the host and on devices.
+ *Block row I has the block columns column[row[I]] .. column[row[I + 1] - 1], in any order, each `high` x `wide`. The
+ *values of a scalar row are contiguous: with m blocks in row I, entry (r, c) of block k of the row is
+ *value[high wide row[I] + (r m + k) wide + c].
+ *So a product reads values, and gathered entries of a vector, in order, on the host and on devices.
  *
- * Every function gives the same bits for every number of threads: a row is the work of one thread. */
+ *Every function gives the same bits for every number of threads, since one thread computes a row. */
 #ifndef TESI_BLOCK_MATRIX_H
 #define TESI_BLOCK_MATRIX_H
 
@@ -13,7 +13,7 @@
 
 typedef struct TesiBlockMatrix {
   int64_t rows, columns; /* of blocks */
-  int high, wide;        /* entries of a block, TESI_BLOCK_MOST at most */
+  int high, wide;        /* dimensions of a block, at most TESI_BLOCK_MOST */
   int64_t *row;          /* [rows + 1] */
   int32_t *column;       /* [row[rows]] */
   double *value;         /* [row[rows]][high][wide], rows as above */
@@ -26,12 +26,12 @@ static inline double *tesi_block_at(const TesiBlockMatrix *A, int64_t i) {
   return A->value + A->row[i] * A->high * A->wide;
 }
 
-/* Room for the matrix whose rows, columns, high, wide and row are set: columns and values, zero. */
+/* Allocates columns and values, as zeros, of a matrix whose rows, columns, high, wide and row are set. */
 TesStatus tesi_block_allocate(TesContext *ctx, TesiBlockMatrix *A);
 void tesi_block_free(TesContext *ctx, TesiBlockMatrix *A);
 double tesi_block_bytes(const TesiBlockMatrix *A);
 
-/* What a product does with row i of A x, q. Kernels of aggregation.cu have the same four. */
+/* Use of row i of the product A x, q. Kernels of aggregation.cu have the same four. */
 typedef enum TesiBlockWay {
   TESI_BLOCK_MULTIPLY, /* y <- q */
   TESI_BLOCK_RESIDUAL, /* y <- b - q */

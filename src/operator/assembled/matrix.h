@@ -36,7 +36,8 @@ TesStatus tesi_operator_assemble(const TesOperator *op, TesiMatrix *matrix);
 TesStatus tesi_operator_assemble_device(const TesOperator *op, TesiDeviceMatrix *matrix);
 /* The matrix of any operator in float64 over element q, of one component or of several with the same nodes, from
  * products with sums of unit vectors: for forms that have no cell matrices of their own. Takes 12 bytes an entry, rows
- * and columns of given values included while it works. */
+ * and columns of given values included while it works. On several ranks, of operators that tesi_operator_share() knows:
+ * the rows of this rank's nodes with the entries of pairs that one of its cells has, whole; every rank calls it. */
 TesStatus tesi_operator_probe(const TesOperator *op, TesiMatrix *matrix);
 /* Without the Robin terms. */
 TesStatus tesi_mapped_assemble(const TesOperator *op, TesiMatrix *matrix);

@@ -1,4 +1,5 @@
-/* The places of an assembled matrix in compressed rows: a row has a place for each node that shares a cell with it. */
+/* The structure of an assembled matrix in compressed rows: a row has an entry for each node that shares a cell with its
+ * node. */
 #ifndef TESI_PATTERN_H
 #define TESI_PATTERN_H
 
@@ -14,16 +15,16 @@ typedef struct TesiPatternCells {
 typedef struct TesiPattern {
   int32_t *sorted; /* [cells][cell_nodes] nodes ascending, then -1 */
   int16_t *place;  /* [cells][cell_nodes] node of the cell */
-  int64_t *first;  /* [nodes + 1] cells of a node: cell[first[i]] .. */
+  int64_t *first;  /* [nodes + 1] begin of the cells of a node: cell[first[i]] .. */
   int32_t *cell;
 } TesiPattern;
 
-/* Fills rows, entries, row and column of `matrix` and allocates its values, zero. A node of no cell has itself.
- * Refuses what the machine has no memory for. */
+/* Fills rows, entries, row and column of `matrix`, and allocates its values as zeros. A node in no cell has a diagonal
+ * entry. Refuses a matrix for which the machine has no memory. */
 TesStatus tesi_pattern_create(const TesiPatternCells *cells, TesiPattern *pattern, TesiMatrix *matrix);
 void tesi_pattern_free(TesContext *ctx, TesiPattern *pattern);
 
-/* TES_OUT_OF_MEMORY where the machine has no room for a matrix of this size. */
+/* TES_OUT_OF_MEMORY if the machine has no room for a matrix of this size. */
 TesStatus tesi_matrix_check_memory(TesContext *ctx, int64_t rows, int64_t entries);
 
 #endif

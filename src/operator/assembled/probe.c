@@ -2,6 +2,7 @@
  * nodes of which no two share a row has a column's entry in each row. Nodes are coloured so, one after the other with
  * the least number that is free; colours times components products make the matrix, about (2k + 1)^dim times
  * components on boxes. */
+#include <stdlib.h>
 #include <string.h>
 #include "operator/assembled/pattern.h"
 #include "operator/form.h"
@@ -167,7 +168,8 @@ static TesStatus probe_colour(const Probe *p, int component, int colour, TesiMat
   for (int64_t i = 0; i < n->rows; i++)
     if (p->colour[i] == colour && !given[i]) p->in[first[component] + i] = 1;
   TES_TRY(tes_vector_set(p->x, p->in));
-  TES_TRY(tes_operator_apply(p->op, p->x, p->y));
+  TES_TRY(p->op->local ? p->op->local->apply(p->op, p->x->data, p->y->data)
+                       : tes_operator_apply(p->op, p->x, p->y));
   TES_TRY(tes_vector_get(p->y, p->product));
   for (int c = 0; c < p->components; c++)
     for (int64_t k = p->first[colour]; k < p->first[colour + 1] && (p->blocks > 1 || c == component); k++) {
@@ -193,6 +195,81 @@ static void drop_given(const Probe *p, TesiMatrix *A) {
   A->row[A->rows] = A->entries = end;
 }
 
+/* ---- several ranks ------------------------------------------------------------------------------------- */
+
+/* An entry between two nodes that other ranks have too, by the numbers of all ranks. */
+typedef struct Shared {
+  double row, column, value;
+} Shared;
+
+typedef struct Known {
+  double number;
+  int32_t entry;
+} Known;
+
+static int by_number(const void *a, const void *b) {
+  const Known *x = a, *y = b;
+  return (x->number > y->number) - (x->number < y->number);
+}
+
+static int32_t entry_of(const Known *known, int64_t count, double number) {
+  const Known key = {.number = number};
+  const Known *found = count ? bsearch(&key, known, (size_t)count, sizeof *known, by_number) : NULL;
+  return found ? found->entry : -1;
+}
+
+/* known[*count] <- the shared unknowns, by number; mine[*entries] <- this rank's entries between them. */
+static TesStatus list_shared(const TesOperator *op, const TesiMatrix *A, Known **known, int64_t *count,
+                             Shared **mine, int64_t *entries) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const int32_t *entry;
+  double *number = NULL;
+  bool *shared = NULL;
+  TES_TRY(tesi_layout_numbers(op->space->layout, &number));
+  TES_ALLOC(&shared, op->length);
+  *count = tesi_exchange_entries(op->space->layout->sum, &entry);
+  TES_ALLOC(known, *count);
+  for (int64_t i = 0; i < *count; i++) {
+    (*known)[i] = (Known){number[entry[i]], entry[i]};
+    shared[entry[i]] = true;
+  }
+  for (int64_t i = 0; i < *count; i++) *entries += A->row[entry[i] + 1] - A->row[entry[i]];
+  TES_ALLOC(mine, *entries);
+  *entries = 0;
+  for (int64_t i = 0; i < *count; i++)
+    for (int64_t e = A->row[entry[i]]; e < A->row[entry[i] + 1]; e++)
+      if (shared[A->column[e]])
+        (*mine)[(*entries)++] = (Shared){number[entry[i]], number[A->column[e]], A->value[e]};
+  if (*count) qsort(*known, (size_t)*count, sizeof **known, by_number);
+done:
+  tesi_free(ctx, &number);
+  tesi_free(ctx, &shared);
+  return status;
+}
+
+/* What the cells of other ranks add to entries that are here. */
+static TesStatus add_shared(const TesOperator *op, TesiMatrix *A) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  Known *known = NULL;
+  Shared *mine = NULL, *theirs = NULL;
+  int64_t count = 0, entries = 0, total = 0;
+  TES_TRY(list_shared(op, A, &known, &count, &mine, &entries));
+  TES_TRY(tesi_exchange_records(ctx, op->space->layout->sum, entries, sizeof *mine, mine, &total, &theirs));
+  for (int64_t k = 0; k < total; k++) {
+    const int32_t row = entry_of(known, count, theirs[k].row),
+                  column = entry_of(known, count, theirs[k].column);
+    for (int64_t e = row < 0 ? 0 : A->row[row]; row >= 0 && column >= 0 && e < A->row[row + 1]; e++)
+      if (A->column[e] == column) A->value[e] += theirs[k].value;
+  }
+done:
+  tesi_free(ctx, &known);
+  tesi_free(ctx, &mine);
+  tesi_free(ctx, &theirs);
+  return status;
+}
+
 TesStatus tesi_operator_probe(const TesOperator *op, TesiMatrix *matrix) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -200,7 +277,7 @@ TesStatus tesi_operator_probe(const TesOperator *op, TesiMatrix *matrix) {
   TesiMatrix A = {0};
   *matrix = A;
   p.blocks = op->kind == &tesi_operator_by_part && !op->space->slip ? 1 : p.components;
-  TES_TRY(tesi_one_rank(ctx, "a matrix made from products"));
+  if (!op->local) TES_TRY(tesi_one_rank(ctx, "a matrix made from products"));
   TES_TRY(find_nodes(&p));
   TES_TRY(colour_nodes(&p));
   TES_TRY(sort_entries(&p));
@@ -212,6 +289,7 @@ TesStatus tesi_operator_probe(const TesOperator *op, TesiMatrix *matrix) {
   for (int c = 0; c < p.components; c++)
     for (int colour = 0; colour < p.colours; colour++) TES_TRY(probe_colour(&p, c, colour, &A));
   drop_given(&p, &A);
+  if (op->local) TES_TRY(add_shared(op, &A));
   tesi_log(ctx, TES_LOG_DETAIL, "%lld entries from %d products", (long long)A.entries,
            p.components * p.colours);
   *matrix = A;

@@ -1,5 +1,5 @@
 /* Sparse matrices in compressed rows on the device of a context, and their products with vectors: by threads on the
- * host, by cuSPARSE on a GPU where it is there, else by src/kernels/sparse.cu. */
+ * host; on devices with kernels by cuSPARSE if it is installed, else by src/kernels/sparse.cu. */
 #ifndef TESI_SPARSE_H
 #define TESI_SPARSE_H
 
@@ -9,25 +9,25 @@
 
 typedef struct TesiSparse TesiSparse;
 
-/* Takes the arrays of `matrix`, which becomes {0}; `columns`: length of the vectors that it is multiplied with.
- * Values are rounded to `precision`. */
+/* Takes ownership of the arrays of `matrix`, which becomes {0}; `columns`: length of the vectors x. Values are rounded
+ * to `precision`. */
 TesStatus tesi_sparse_create(TesContext *ctx, TesiMatrix *matrix, int64_t columns, TesPrecision precision,
                              TesiSparse **sparse);
-/* The same of a matrix that kernels made. */
+/* The same for a matrix made by kernels. */
 TesStatus tesi_sparse_create_device(TesContext *ctx, TesiDeviceMatrix *matrix, int64_t columns,
                                     TesPrecision precision, TesiSparse **sparse);
 void tesi_sparse_destroy(TesContext *ctx, TesiSparse **sparse);
 
 /* y[rows] <- A x[columns], arrays of the device in the matrix's precision. */
 TesStatus tesi_sparse_apply(TesContext *ctx, const TesiSparse *sparse, const void *x, void *y);
-/* The same plainly, row by row, on host arrays in float64. */
+/* Plain version, row by row, on host arrays in float64. */
 TesStatus tesi_sparse_apply_ref(TesContext *ctx, const TesiSparse *sparse, const double *x, double *y);
 
 int64_t tesi_sparse_rows(const TesiSparse *sparse);
 int64_t tesi_sparse_entries(const TesiSparse *sparse);
 /* Of the matrix. */
 double tesi_sparse_bytes(const TesiSparse *sparse);
-/* What multiplies: "threads", "cuSPARSE", "kernel". */
+/* The code that multiplies: "threads", "cuSPARSE", "kernel". */
 const char *tesi_sparse_how(const TesiSparse *sparse);
 
 #endif

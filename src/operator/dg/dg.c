@@ -5,6 +5,7 @@
 #include "device/kernel.h"
 #include "operator/dg/dg_device.h"
 #include "operator/form.h"
+#include "parallel/comm.h"
 
 /* y <- keep y + factor Ld in direction d x. */
 static void product(const TesOperator *op, int d, double factor, bool keep, const void *x, void *y) {
@@ -111,10 +112,12 @@ static const char *refuses(const TesOperatorDesc *desc) {
   return NULL;
 }
 
+/* Of all ranks. */
 static bool is_free(const TesSpace *space) {
+  bool given = false;
   for (int d = 0; d < space->dim; d++)
-    if (space->axis[d].end[0] == TESI_WEAK || space->axis[d].end[1] == TESI_WEAK) return false;
-  return true;
+    given = given || space->axis[d].end[0] == TESI_WEAK || space->axis[d].end[1] == TESI_WEAK;
+  return !tesi_reduce_any(space->context, given);
 }
 
 static TesStatus init(TesOperator *op) {

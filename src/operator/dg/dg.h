@@ -1,9 +1,9 @@
 /* Diffusion and mass over discontinuous Q_k by symmetric interior penalties (SIPG):
  *   a(u, v) = sum over cells int nu grad u . grad v + alpha u v
  *           + sum over faces nu int gamma J(u) J(v) - A(u) J(v) - J(u) A(v),
- * J = v- - v+, A = the mean of dv/dx_d on both sides; at faces with given values J = +-v, A = dv/dx_d; at others
- * nothing. With Legendre modes, orthonormal on their cells, A = nu (sum over directions of Ld) + alpha: the blocks Ld
- * and gamma of operator/stokes/stokes_operator.h, whose struct this is; its other matrices are not used.
+ * J = v- - v+, A = the mean of dv/dx_d on both sides; at faces with given values J = +-v, A = dv/dx_d; other boundary
+ * faces have no term. With Legendre modes, orthonormal on their cells, A = nu (sum over directions of Ld) + alpha: the
+ * blocks Ld and gamma of operator/stokes/stokes_operator.h, whose struct this is; its other matrices are not used.
  * stokes-multigrid-cui-2025, section 4. */
 #ifndef TESI_DG_H
 #define TESI_DG_H
@@ -13,7 +13,7 @@
 
 typedef struct TesiDgDevice TesiDgDevice;
 typedef struct TesiDg {
-  TesiStokes stokes;    /* first: it is what tesi_stokes_of() finds */
+  TesiStokes stokes;    /* must be first: tesi_stokes_of() returns it */
   TesiDgDevice *device; /* NULL on the host */
 } TesiDg;
 

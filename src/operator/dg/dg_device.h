@@ -4,10 +4,11 @@
 
 #include "operator/dg/dg.h"
 
-/* Whether there is a velocity, the same everywhere, and its form. */
+/* Whether there is a velocity, which must be the same everywhere, and its form. */
 typedef enum TesiDgVelocity { TESI_DG_STILL, TESI_DG_CONVECTIVE, TESI_DG_CONSERVATIVE } TesiDgVelocity;
 
-/* op has its axes. *device is NULL after a failure. With a velocity its numbers come next. */
+/* op must have its axes. *device is NULL after a failure. With a velocity, tesi_dg_device_velocity() must be called
+ * next. */
 TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgVelocity velocity, TesiDgDevice **device);
 void tesi_dg_device_destroy(TesContext *ctx, TesiDgDevice **device);
 /* numbers[dim]: [TESK_DG_VELOCITY][cells] of each direction (kernels/dg_arguments.h). Others go where these were. */

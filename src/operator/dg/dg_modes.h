@@ -1,4 +1,4 @@
-/* The functions of a cell of element dg at a point, one by one: for plain versions. */
+/* The basis functions of a cell of element dg at a point, one by one: for plain versions. */
 #ifndef TESI_DG_MODES_H
 #define TESI_DG_MODES_H
 

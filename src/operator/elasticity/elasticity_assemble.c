@@ -21,7 +21,7 @@ typedef struct Assembly {
   const TesiCellView *view;
   int dim, nodes, points; /* of a cell */
   double *phi, *slope;    /* [point][node], [point][dim][node] on the reference cell */
-  double *weight;         /* [point]; of numbers a cell */
+  double *weight;         /* [point]; of numbers per cell */
   int32_t *index;         /* [cells][nodes] */
   uint8_t *given;         /* [dim][nodes of all] */
   TesiPattern pattern;

@@ -1,5 +1,5 @@
-/* Nodes of cells that come in blocks of TESK_ELASTIC_BLOCK, for src/kernels/elasticity_corners.cu: each block's own
- * nodes in the order in which its cells have them first, and for each of them the corners that it is. */
+/* Nodes of cells in blocks of TESK_ELASTIC_BLOCK cells, for src/kernels/elasticity_corners.cu: the nodes of each block,
+ * in the order in which its cells first have them, and for each node the corners that are this node. */
 #ifndef TESI_ELASTICITY_BLOCKS_H
 #define TESI_ELASTICITY_BLOCKS_H
 

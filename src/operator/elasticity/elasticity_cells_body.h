@@ -1,5 +1,5 @@
 /* Batches of an elasticity operator. Included like mapped_lines_body.h, after elastic_stress(). As many points as nodes
- * a direction: n. */
+ * per direction: n. */
 #include "operator/mapped/host/mapped_lines_body.h"
 #include "operator/mapped/host/mapped_tensor_body.h"
 #include "operator/mapped/host/mapped_rows_body.h"

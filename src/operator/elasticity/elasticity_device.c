@@ -14,7 +14,7 @@ struct TesiElasticityDevice {
   TesiKernel apply, diagonal, ones;
   TesPrecision precision;
   TeskElastic arguments;
-  int dim, n, points, each, threads; /* nodes a direction, points a cell, cells and threads a block */
+  int dim, n, points, each, threads; /* nodes per direction, points per cell, cells and threads per block */
   bool hanging;
   int64_t cells, length;
   size_t shared, of_diagonal;

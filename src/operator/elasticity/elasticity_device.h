@@ -17,7 +17,7 @@ TesStatus tesi_elasticity_device_add(TesContext *ctx, const TesiElasticityDevice
                                      double sign, const void *x, void *y);
 /* Without springs; 1 at given entries. */
 TesStatus tesi_elasticity_device_diagonal(TesContext *ctx, const TesiElasticityDevice *device, void *d);
-/* Cells a block, and its threads. */
+/* Cells per block, and its threads. */
 void tesi_elasticity_device_cut(const TesiElasticityDevice *device, int *cells, int *threads);
 
 #endif

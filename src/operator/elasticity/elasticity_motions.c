@@ -115,7 +115,7 @@ void tesi_elasticity_project(const TesiLayout *layout, int count, const double *
   }
 }
 
-TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loose, double **motion) {
+static TesStatus find_motions(const TesOperator *op, int *count, int *loose, double **motion) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiElasticity *e = op->plan;
@@ -136,7 +136,6 @@ TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loos
   tesi_reduce(ctx, TESI_SUM, MOST * MOST, H);
   if (e->held) TES_TRY(add_springs(op, all, raw, H));
   TES_TRY(find_null(ctx, all, H, loose, vectors));
-  if (e->mass) *loose = 0;
   TES_ALLOC(motion, all * n);
   for (int k = 0; k < all; k++)
     for (int l = 0; l < all; l++)
@@ -148,6 +147,22 @@ TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loos
 done:
   tesi_free(ctx, &x);
   tesi_free(ctx, &raw);
+  return status;
+}
+
+TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loose, double **motion) {
+  const TesStatus status = find_motions(op, count, loose, motion);
+  if (((const TesiElasticity *)op->plan)->mass) *loose = 0;
+  return status;
+}
+
+TesStatus tesi_elasticity_unheld(const TesOperator *op, int *loose) {
+  double *motion;
+  int all;
+  *loose = 0;
+  if (!tesi_is_elasticity(op)) return TES_OK;
+  const TesStatus status = find_motions(op, &all, loose, &motion);
+  tesi_free(op->context, &motion);
   return status;
 }
 

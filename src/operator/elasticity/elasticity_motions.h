@@ -14,6 +14,8 @@ double tesi_elasticity_poisson(const TesOperator *op);
 TesStatus tesi_elasticity_motions(const TesOperator *op, int *count, double **motion);
 /* All rigid motions, dim (dim + 1) / 2 of them, as vectors of the operator, zero where values are given:
  * motion[*count][ length], the *loose ones that nothing holds first; allocated. Of an elasticity operator. */
+/* How many motions no support holds, of a body at rest or in time. */
+TesStatus tesi_elasticity_unheld(const TesOperator *op, int *loose);
 TesStatus tesi_elasticity_near_null(const TesOperator *op, int *count, int *loose, double **motion);
 /* text <- what such motions do, in words (tesi_rigid_tell()). */
 TesStatus tesi_elasticity_tell(const TesSpace *space, int count, const double *motion, size_t size,

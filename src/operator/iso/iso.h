@@ -9,10 +9,10 @@
  *   divergence  b = scale int (div u) psi_i                                               psi_i: of the pressure
  *   pressure    p <- p + q + rate n^-1 b,   s <- p + q
  *
- * Products u_d u_c are those of values at nodes. All matrices are products of 1D ones with three entries a row:
+ * Products u_d u_c are products of nodal values. All matrices are products of 1D ones with three entries per row:
  *   M: (h_left + h_right) / 3, h / 6;   K: 1 / h_left + 1 / h_right, -1 / h;   C: 1/2, 0, -1/2 whatever h.
- * A row of x gives C_x F_x - nu K u, M F_y, M F_z and M u; rows of y and planes of z combine them, so that nothing is
- * stored but three rows and three planes.
+ * A row of x gives C_x F_x - nu K u, M F_y, M F_z and M u; rows of y and planes of z combine them, so that only three
+ * rows and three planes are stored.
  *
  * Vectors are float64: velocities [component][z][y][x] on the nodes of the fine grid, pressures [z][y][x] on those of
  * the mesh. Flops a node in 3D: momentum 270, divergence 50. Bytes: u read and written once, 48 in 3D. */
@@ -44,7 +44,7 @@ typedef struct TesiIso {
   struct TesiIsoDevice *device; /* NULL: loops of the host */
 } TesiIso;
 
-/* mesh: of the pressure, of kind box, no direction periodic. given[2 dim]. Errors: TES_INVALID_INPUT,
+/* mesh: mesh of the pressure, of kind box, without periodic directions. given[2 dim]. Errors: TES_INVALID_INPUT,
  * TES_OUT_OF_MEMORY. */
 TesStatus tesi_iso_create(const TesMesh *mesh, const uint8_t *given, TesiIso **iso);
 void tesi_iso_destroy(TesiIso **iso);
@@ -73,7 +73,7 @@ static inline bool tesi_iso_is_given(const TesiIso *iso, int c, const int at[3])
   return false;
 }
 
-/* Plain, by Gauss points in each cell and all functions at each: the tests' yardstick. Host arrays. */
+/* Plain version for tests, with Gauss points in each cell and all basis functions at each point. Host arrays. */
 TesStatus tesi_iso_momentum_ref(const TesiIso *iso, double k, double nu, const double *u, const double *s,
                                 const double *given, const double *load, double *next);
 TesStatus tesi_iso_divergence_ref(const TesiIso *iso, double scale, const double *u, double *b);

@@ -217,7 +217,7 @@ void TESI_SIMD(tesi_iso_momentum)(const TesiIsoHost *host, int first, int end, d
 
 /* ---- divergence ------------------------------------------------------------------------------------------------- */
 
-/* to <- I' M v, or I' C' v: five entries a row, two nodes of the fine grid on. */
+/* to <- I' M v, or I' C' v: five entries per row, two nodes of the fine grid on. */
 TESI_INLINE void restricted_line(int n, double *const T[5], const double *restrict v, double *restrict to) {
   const double *restrict a = T[0], *restrict b = T[1], *restrict c = T[2], *restrict d = T[3], *restrict e = T[4];
 #pragma omp simd

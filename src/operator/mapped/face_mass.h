@@ -1,6 +1,5 @@
-/* Mass terms on faces of the boundary, int_faces w u v, with weights of any sign at the points of faces: Robin terms
- * of mapped operators, and what a velocity carries through a boundary. Hanging nodes are read and written as cells
- * do. */
+/* Mass terms on faces of the boundary, int_faces w u v, with weights of any sign at the points of faces: Robin terms of
+ * mapped operators, and the flux of a velocity through a boundary. Hanging nodes are read and written as in cells. */
 #ifndef TESI_FACE_MASS_H
 #define TESI_FACE_MASS_H
 
@@ -16,11 +15,11 @@ typedef struct TesiFaceMass {
   int32_t *cell;
   int8_t *face;
   double *weight;
-  TesPrecision precision;  /* of the vectors that terms are added to */
+  TesPrecision precision;  /* length of the vectors to which terms are added */
   TesiRobinKernel *kernel; /* NULL on the host */
 } TesiFaceMass;
 
-/* Room for so many faces, over the space of the rule; the caller fills cell, face and weight, then uploads. */
+/* Makes room for so many faces, over the space of the rule; the caller fills cell, face and weight, then uploads. */
 TesStatus tesi_face_mass_create(const TesiCellView *space, int64_t faces, TesiFaceMass *mass);
 TesStatus tesi_face_mass_upload(TesContext *ctx, TesiFaceMass *mass);
 void tesi_face_mass_free(TesContext *ctx, TesiFaceMass *mass);

@@ -1,6 +1,6 @@
 /* Operators on mapped cells: the data that the implementations share. Set-up (mapped.c, mapped_factors.c, on the host)
- * makes a TesiMapped; an implementation (host: mapped_host.c; kernels: mapped_device.c) makes of it the plan its
- * loops want. Where to read on:
+ * makes a TesiMapped; an implementation (host: mapped_host.c; kernels: mapped_device.c) makes the plan for its loops
+ * from it. Where to read on:
  *   cells    what they have in memory: below; masks of hanging nodes: space/space.h, mesh/forest/hanging.h
  *   factors  what geometry and coefficients are at a point, and the six ways to have it there: TesFactors, made by
  *            mapped_factors.c, mapped_fill.c; which one is taken: host/mapped_host_choice.c
@@ -9,7 +9,7 @@
  *   Robin    faces, an operator around the one of the cells: mapped_robin.h; lifting: mapped_lift.c
  *   matrix   the assembled matrix, and the diagonal: mapped_assemble.c, mapped_rows.c, device/mapped_once_device.c
  *
- * With n = degree + 1 nodes and q points a direction, s factors a point:
+ * With n = degree + 1 nodes and q points per direction, s factors a point:
  *   element vector  u[cell][component][n^dim], x fastest
  *   global vector   u[node * components + component]
  *   index           [cell][n^dim]; < 0: constrained node ~index, read as 0, nothing added; y = x in those rows
@@ -30,8 +30,9 @@ enum { TESI_MAPPED_CELL_DEGREE = 2 }; /* degree of cells, at most */
 enum { TESI_MAPPED_DEGREE = 15, TESI_MAPPED_POINTS = 18, TESI_MAPPED_COMPONENTS = 4 };
 
 typedef struct TesiMapped {
-  int references; /* an operator with Robin terms shares the array of the operator inside */
-  /* With defaults in the place of zeros. `factors` is auto until an implementation has chosen. Pointers: see below. */
+  int references; /* an operator with Robin terms shares the array of its inner operator */
+  /* The description with defaults filled in. `factors` is auto until an implementation has chosen. Pointers: see
+   * below. */
   TesiMappedDesc desc;
   TesiGeometry *geometry;
   int dim, degree, n, q, components;
@@ -42,7 +43,7 @@ typedef struct TesiMapped {
   int64_t cells, nodes, length;     /* nodes of the global vector (global form); length of vectors */
   int64_t cell_nodes, cell_points;  /* n^dim, q^dim */
   const int32_t *index;             /* NULL in the element form; the view's, or own_index */
-  int64_t constrained;              /* nodes that are, and nodes that no cell has */
+  int64_t constrained;              /* number of constrained nodes, and of nodes in no cell */
   const int32_t *constrained_nodes; /* [constrained], ascending; the view's, or own_constrained */
   const uint16_t *mask;             /* [cells] TesMask; NULL: nothing hangs; the view's, or own_mask */
   TesiCellView *view;               /* NULL: the caller's arrays were copied */
@@ -54,7 +55,7 @@ typedef struct TesiMapped {
   /* 1D tables, float64: nodes [n], points and weights [q] on [0, 1]; I[q][n]; D[q][q] differentiates at the points */
   double node[TESI_MAPPED_POINTS], point[TESI_MAPPED_POINTS], weight[TESI_MAPPED_POINTS];
   double I[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS], D[TESI_MAPPED_POINTS * TESI_MAPPED_POINTS];
-  /* what the cells and coefficients allow */
+  /* the factors that cells and coefficients allow */
   bool can_vertices, can_affine, can_weights;
   /* where can_weights: degree of the cells' polynomials; 1 if polynomials of second degree are multilinear up to
    * rounding */
@@ -63,7 +64,7 @@ typedef struct TesiMapped {
       /* constant coefficients: dim == 3: 00 01 02 11 12 22, dim == 2: 00 01 11; set where can_vertices or
        * can_affine */
       c;
-  bool scalar; /* a is a number in every cell, not a matrix */
+  bool scalar; /* a is a scalar in every cell */
   int factors; /* s */
 } TesiMapped;
 
@@ -73,7 +74,7 @@ TesStatus tesi_mapped_fill_factors(const TesiMapped *m, int64_t first, int64_t c
                                    double *g); /* [count][s][q^dim] */
 /* w a / |J| of a scalar coefficient a and, with a mass term, c w |J|: [count][1 or 2][q^dim]. */
 TesStatus tesi_mapped_fill_weights(const TesiMapped *m, int64_t first, int64_t count, double *g);
-/* Only checks them, and that no cell is inverted, at the points. */
+/* Only checks the coefficients, and that no cell is inverted, at the points. */
 TesStatus tesi_mapped_check(const TesiMapped *m);
 TesStatus tesi_mapped_fill_vertices(const TesiMapped *m, int64_t first, int64_t count,
                                     double *x); /* [count][2^dim][dim]; can_vertices */
@@ -92,8 +93,8 @@ TesStatus tesi_colour_cells(TesContext *ctx, int64_t cells, int64_t cell_nodes, 
 TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **first, int32_t **order);
 /* Directions (bits) in which lines of a cell are interpolated. */
 unsigned tesi_mapped_directions(const TesiMapped *m, int64_t cell);
-/* Cells of equal directions together, most first, in each window of so many cells: order[cells]. Orders of colours
- * have it in each colour. */
+/* In each window of so many cells, cells with equal directions come together, and cells with most directions come
+ * first: order[cells]. In orders by colour this holds in each colour. */
 TesStatus tesi_mapped_group_hanging(const TesiMapped *m, int64_t window, int32_t **order);
 /* Positions of the cells on a space-filling curve through their centres: keys[cells]. */
 TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys);
@@ -102,7 +103,7 @@ static inline int64_t tesi_min64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-/* The functions that hold in a cell (NULL: 1). */
+/* The functions a and c in a cell (NULL: 1). */
 static inline const TesFunction *tesi_mapped_a(const TesiMapped *m, int64_t cell) {
   const int32_t part = m->part ? m->part[cell] : -1;
   return part >= 0 && m->part_a[part] ? m->part_a[part] : m->desc.a;
@@ -112,7 +113,7 @@ static inline const TesFunction *tesi_mapped_c(const TesiMapped *m, int64_t cell
   return part >= 0 && m->part_c[part] ? m->part_c[part] : m->desc.c;
 }
 
-/* Whether something hangs on a cell. */
+/* Whether a cell has hanging nodes. */
 static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
   return m->mask && m->mask[cell] >> 3;
 }
@@ -121,7 +122,7 @@ static inline bool tesi_mapped_hangs(const TesiMapped *m, int64_t cell) {
  * or c negative at a point: it is named; factors that the mesh does not allow), TES_MISSING (no such kernel on this
  * device), TES_NAN, TES_OUT_OF_MEMORY. */
 TesStatus tesi_mapped_create(TesContext *ctx, const TesiMappedDesc *desc, TesOperator **op);
-/* tesi_mapped_create() over a geometry that belongs to no mesh: desc->mesh is not read. */
+/* tesi_mapped_create() over a geometry without a mesh: desc->mesh is not read. */
 TesStatus tesi_mapped_create_over(TesContext *ctx, const TesiMappedDesc *desc, const TesiGeometry *geometry,
                                   TesOperator **op);
 /* The same terms on some of the cells, float64, on element vectors. */
@@ -145,7 +146,7 @@ void tesi_mapped_release(TesContext *ctx, TesiMapped **mapped);
 /* The table's lift: the cells that touch a node where u is not zero. */
 TesStatus tesi_mapped_lift(const TesOperator *op, const TesVector *u, TesVector *b);
 /* The index in use, [cells][(degree+1)^dim], owned by the operator, and nodes; NULL for the element form. */
-/* What the choice of factors ended with; auto for other kinds. */
+/* The chosen factors; auto for other kinds. */
 TesFactors tesi_mapped_factors(const TesOperator *op);
 const int32_t *tesi_mapped_index(const TesOperator *op, int64_t *nodes);
 
@@ -154,11 +155,11 @@ const int32_t *tesi_mapped_index(const TesOperator *op, int64_t *nodes);
 TesStatus tesi_mapped_host_init(TesOperator *op);
 TesStatus tesi_mapped_device_init(TesOperator *op);
 
-/* Entries that every implementation shares: plain application from dense cell matrices (float64 host arrays), and
- * cost: flops counted from sum factorization with even-odd products, bytes as the factors in use need them. */
+/* Functions that every implementation uses: plain application from dense cell matrices (float64 host arrays), and cost.
+ * Flops are counted for sum factorization with even-odd products, bytes for the chosen factors. */
 TesStatus tesi_mapped_apply_ref(const TesOperator *op, const double *x, double *y);
 TesCost tesi_mapped_cost(const TesOperator *op);
-/* Bytes that one application writes to and reads from shared memory: of operators of devices with kernels, 3D; else
+/* Bytes that one application writes to and reads from shared memory, for operators of devices with kernels in 3D; else
  * 0. */
 double tesi_mapped_shared_bytes(const TesOperator *op);
 /* The diagonal, float64, host; 1 in constrained rows. From the definition, by squares of 1D tables. */

@@ -23,7 +23,7 @@ TesCost tesi_mapped_cost(const TesOperator *op) {
   const TesiMapped *m = tesi_mapped_of(op);
   const int dim = m->dim;
   const double cells = (double)m->cells, size = (double)tesi_precision_size(m->precision);
-  double point = 0, factors = 0; /* flops a point and component; numbers a cell */
+  double point = 0, factors = 0; /* flops per point and component; numbers per cell */
   if (m->stiffness) point += dim == 3 ? 15 : 6;
   if (m->mass) point += m->stiffness ? 2 : 1;
   double flops = cells * m->components * (contraction_flops(m) + (double)m->cell_points * point);

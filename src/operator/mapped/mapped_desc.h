@@ -1,17 +1,16 @@
-/* Mapped operators by all that they can be told: what a form over a space asks for, and what the benchmark operators of
- * tensor-product-bp-swirydowicz-2019 (BP1 to BP6) have besides: element vectors, components, numberings.
+/* The complete description of mapped operators: the options for a form over a space, and those of the benchmark
+ * operators of tensor-product-bp-swirydowicz-2019 (BP1 to BP6): element vectors, components, numberings.
  *
  *     (A u, v) = int grad u . a grad v  (stiffness)  +  lambda int c u v  (mass),     for every component alike.
  *
- * Quadrature: q Gauss points a direction (BP1, BP3: q = degree + 2), or collocated: the degree + 1 Gauss-Lobatto
+ * Quadrature: q Gauss points per direction (BP1, BP3: q = degree + 2), or collocated: the degree + 1 Gauss-Lobatto
  * nodes (BP5; "BP3.5" of the paper). y = E' I' (D' G D + lambda W) I E x with the 1D tables I (interpolation to the
  * points) and D (differentiation there), G = w |J| J^-1 a J^-T and W = c w |J| at the points.
  *
  * Two forms of vectors:
  * - element: u[cell][component][k][j][i], x (i) fastest; no sharing (the paper's form).
  * - global: u[node * components + component], with index[cell][(degree+1)^dim]: any numbering. index = -1 - node
- * marks a
- *   constrained (Dirichlet) node: its value counts as 0, and its row of y is x there. */
+ *   marks a constrained (Dirichlet) node: its value counts as 0, and its row of y is x there. */
 #ifndef TESI_MAPPED_DESC_H
 #define TESI_MAPPED_DESC_H
 
@@ -24,7 +23,7 @@ typedef struct TesiMappedDesc {
   const TesMesh *mesh;   /* its geometry is kept */
   int degree;            /* 1..15 */
   TesiMappedTerms terms; /* 0 means stiffness */
-  int points;            /* Gauss points a direction, degree + 1 .. degree + 3; 0 means degree + 2 */
+  int points;            /* Gauss points per direction, degree + 1 .. degree + 3; 0 means degree + 2 */
   bool collocated;       /* Gauss-Lobatto points at the nodes; points is ignored */
   int components;        /* 1..4; 0 means 1 */
   double lambda;         /* factor of the mass; 0 means 1 */
@@ -32,7 +31,7 @@ typedef struct TesiMappedDesc {
   const TesFunction *c;  /* coefficient of the mass; NULL: 1 */
   TesPrecision precision;
   TesiVectorForm form;
-  TesNumberingDesc numbering; /* global form without index: how to number; its degree is ignored */
+  TesNumberingDesc numbering; /* global form without index: the numbering; its degree is ignored */
   const int32_t *index;       /* [cells][(degree+1)^dim]; copied; NULL: numbered from the mesh's vertices */
   int64_t nodes;              /* with index: nodes of the global vector */
   /* With index: [cells] TesMask of space.h, degree 1..8: hanging faces and edges, interpolated inside the kernel;

@@ -1,4 +1,4 @@
-/* Factors at quadrature points of eight cells at a time (geometry/lanes.h): what all plans make theirs of. */
+/* Factors at quadrature points of eight cells at a time (geometry/lanes.h), from which all plans make their factors. */
 #ifndef TESI_MAPPED_FILL_H
 #define TESI_MAPPED_FILL_H
 
@@ -40,9 +40,9 @@ void tesi_fill_destroy(TesiFill *fill);
 /* out[numbers][points][8]; returns the bits of lanes in which something is wrong. Work begins with the nodes then,
  * [cell_nodes][dim][8]. */
 unsigned tesi_fill_cells(const TesiFill *fill, const int32_t cell[TESI_LANES], double *work, double *out);
-/* Says what is wrong with a cell, if it is the first such one: `bad` INT64_MAX: none is. */
+/* Reports the error of a cell if it is the first such cell; `bad` INT64_MAX: no cell is bad. */
 TesStatus tesi_fill_tell(const TesiFill *fill, int64_t bad);
-/* The least of `bad` and the cells of those bits. */
+/* The smallest of `bad` and the cells with these bits. */
 int64_t tesi_fill_worst(int64_t bad, unsigned bits, const int32_t cell[TESI_LANES]);
 
 #endif

@@ -12,7 +12,7 @@ struct TesiCellMatrix {
   const TesiMapped *m;
   TesiMatmul multiply;
   int pairs;          /* n^2 */
-  int64_t work;       /* numbers a thread */
+  int64_t work;       /* numbers per thread */
   double *T;          /* [2][2][q][n][n]: derivative of the first, of the second */
   double *transposed; /* [2][2][n][n][q] */
   double *halves;     /* W of space.h */

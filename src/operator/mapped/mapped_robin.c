@@ -345,7 +345,7 @@ TesStatus tesi_robin_init(TesOperator *op, TesOperator **inner) {
   plan->inner = *inner, *inner = NULL;
   op->data = tesi_mapped_retain(tesi_mapped_of(plan->inner));
   plan->mass.precision = op->precision;
-  /* as many points a direction as a and c have, as on boxes */
+  /* as many points per direction as a and c have, as on boxes */
   tesi_face_rule(op->space->dim, op->space->degree, tesi_mapped_of(plan->inner)->q, op->space->mesh->geometry,
                  &gauss);
   TES_TRY(fill(ctx, desc, &gauss, plan));

@@ -1,4 +1,4 @@
-/* An index whose rows in x are consecutive nodes needs one number a row: a fifth to a third of the bytes of an
+/* An index whose rows in x are consecutive nodes needs one number per row: a fifth to a third of the bytes of an
  * int32 a node. */
 #include "operator/mapped/device/mapped_kernel.h"
 

@@ -1,10 +1,10 @@
-/* The quadrature form of the diffusion operator: what set-up, kernels and faces share.
+/* The quadrature form of the diffusion operator: common parts of set-up, kernels and faces.
  *
  *   y = sum over cells of (B (x) B (x) B)' [ sum over d of D_d' diag(a_d) D_d + diag(c) ] (B (x) B (x) B) x,
  *
- * B = node basis at the n = degree + 1 Gauss points a direction, D = differentiation of the polynomial through these
+ * B = node basis at the n = degree + 1 Gauss points per direction, D = differentiation of the polynomial through these
  * points (collocation), a_d = a w |J| / h_d^2: on a box the metric is diagonal, so that each direction is a product
- * D' a D along lines of points that stays in registers, and nothing but values and results lies in memory.
+ * D' a D along lines of points. It stays in registers, and only values and results are in memory.
  *
  * Lanes of a vector are cells: LANES consecutive cells of a layer, x fastest, so that nothing is wasted but the last
  * batch of a tile's layer. `slow` is the last direction (y in 2D, z in 3D), `mid` is y in 3D and does not exist in 2D.
@@ -36,15 +36,15 @@ typedef enum TesiQuadTable {
   TESI_QUAD_TABLES
 } TesiQuadTable;
 
-/* What a row of nodes of a cell meets in the result: nothing was written there, a value was, or a Dirichlet node. The
- * greatest of the states of its directions counts. */
+/* The state of a row of nodes of a cell in the result: not yet written, already written, or Dirichlet nodes. The
+ * largest of the states of its directions counts. */
 enum { TESI_ROW_FIRST, TESI_ROW_ADD, TESI_ROW_ZERO };
 
-/* A brick of cells that one thread works through: all of x, [y0, y1), [z0, z1). Tiles of one colour touch no common
- * node; colours come one after another, so that sums have one order whatever the number of threads. */
+/* A brick of cells for one thread: all of x, [y0, y1), [z0, z1). Tiles of one colour share no node. Colours come one
+ * after another, so that sums have one order for every number of threads. */
 typedef struct TesiQuadTile {
   int y[2], z[2];
-  bool low[2], high[2]; /* for y and z: the nodes on that side were written by a colour before */
+  bool low[2], high[2]; /* for y and z: an earlier colour has written the nodes on that side */
   int colour;
   int64_t batch; /* first */
 } TesiQuadTile;
@@ -86,7 +86,7 @@ struct TesiQuadPlan {
   int first_of_colour[5];
   int64_t batches;
   int threads;
-  size_t work_size; /* bytes a thread */
+  size_t work_size; /* bytes per thread */
   char *work;
 };
 
@@ -96,7 +96,7 @@ static inline int64_t tesi_quad_layer_batches(const TesiQuadPlan *plan, const Te
   return (cells + plan->kernels.lanes - 1) / plan->kernels.lanes;
 }
 
-/* Row of nodes i of a cell in one direction: what it meets in the result. `first` and `end` are the tile's cells. */
+/* The state in the result of node row i of a cell in one direction. `first` and `end` are the tile's cells. */
 static inline int tesi_quad_state(int i, int degree, int cell, int cells, int first, int end, bool low,
                                   bool high, const bool natural[2]) {
   if (i == 0 && cell == 0) return natural[0] ? TESI_ROW_FIRST : TESI_ROW_ZERO;

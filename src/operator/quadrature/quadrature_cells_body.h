@@ -4,9 +4,9 @@
  *
  * Arrays of a batch [slow][mid][x]: `values` (nodes, then points) and `result` (points, then nodes). */
 
-/* A split batch goes over the end of a row of cells. It reads LANES cells from the beginning of its part in each of
- * the two rows, so it also reads the rows of nodes before and behind; near an end of the vector these do not exist.
- * In short rows the lanes of both parts have nodes in common. */
+/* A split batch continues in the next row of cells. It reads LANES cells from the beginning of its part in each of the
+ * two rows, so it also reads rows of nodes before and after its own; near an end of the vector these do not exist. In
+ * short rows the lanes of both parts have common nodes. */
 TESI_INLINE int LINE(shape)(const TesiQuadPlan *plan, const Batch *batch) {
   const int k = plan->n - 1;
   const int64_t row = plan->nodes[0], plane = row * plan->nodes[1];
@@ -44,7 +44,7 @@ TESI_APART void LINE(locate)(const TesiQuadPlan *plan, const TesiQuadTile *tile,
   batch->scale_x = load(sx), batch->scale_y = load(sy);
 }
 
-/* p[i][lane]: nodes of a row for lanes that do not follow one another; lanes without cell are zero. */
+/* p[i][lane]: nodes of a row for lanes that are not consecutive; lanes without a cell are zero. */
 TESI_INLINE void LINE(gather_row)(int n, const Batch *batch, const Real *x, V *p) {
   Real *values = (Real *)p;
   memset(values, 0, (size_t)n * sizeof *p);
@@ -52,7 +52,7 @@ TESI_INLINE void LINE(gather_row)(int n, const Batch *batch, const Real *x, V *p
     for (int i = 0; i < n; i++) values[i * LANES + l] = x[batch->offset[l] + i];
 }
 
-/* The same for a split batch. Lanes without cell get numbers of no meaning; their coefficients are zero. */
+/* The same for a split batch. Lanes without a cell get meaningless numbers, but their coefficients are zero. */
 TESI_INLINE void LINE(load_modal_row)(int n, const Batch *batch, const Real *x, V *u) {
   V v[TESI_QUAD_N];
   const LaneMask first = lanes_below(batch->part);
@@ -114,8 +114,8 @@ TESI_INLINE void LINE(slow)(int n, int count, const Real *tables, const V *a, co
   }
 }
 
-/* result += scale D' a D values along the middle direction of one plane; a of this plane. Asks for `ahead`, lines
- * of memory that are needed soon: evenly over the longest phase, as many at once would fill the queue to memory. */
+/* result += scale D' a D values along the middle direction of one plane; a of this plane. Prefetches `ahead`, lines of
+ * memory that are needed soon, evenly over the longest phase, since many at once would fill the queue to memory. */
 TESI_INLINE void LINE(middle)(int n, const Real *tables, const V *a, V scale, const V *values, V *result,
                               const V *ahead) {
   for (int i = 0; i < n; i++) {
@@ -277,7 +277,8 @@ TESI_INLINE void LINE(split_rows_out)(int n, int dim, int j, int count, const Te
   }
 }
 
-/* The whole result of lanes that do not follow one another, cell by cell: each adds to what those before it wrote. */
+/* The whole result for lanes that are not consecutive, cell by cell: each cell adds to the results of those before
+ * it. */
 TESI_INLINE void LINE(lanes_out)(int n, int dim, const TesiQuadPlan *plan, const TesiQuadTile *tile,
                                  const Batch *batch, const V *result, const Real *b, Real *y) {
   const int mid = dim == 3 ? n : 1;

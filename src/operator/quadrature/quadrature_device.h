@@ -7,8 +7,8 @@
 #include "operator/operator.h"
 #include "operator/tile_grid.h"
 
-/* src/kernels/quadrature_tiles.cu: cells of a block in x and y, least resident blocks; whole: a cell a thread,
- * quadrature_cells.cu. */
+/* src/kernels/quadrature_tiles.cu: cells of a block in x and y, smallest number of resident blocks; whole: one cell per
+ * thread, quadrature_cells.cu. */
 typedef struct TesiTileCut {
   int x, y, blocks, whole;
 } TesiTileCut;
@@ -19,24 +19,25 @@ typedef struct TesiQuadTiles {
   TesiTileGrid grid;
   unsigned threads;
   size_t shared;
-  void *values; /* device: what blocks leave on their upper faces */
+  void *values; /* device: results of blocks on their upper faces */
 } TesiQuadTiles;
 
 typedef struct TesiQuadDevice {
   TesiKernel apply, start, diagonal, face;
-  int n;                 /* points a direction */
+  int n;                 /* points per direction */
   int64_t points, cells; /* of a cell; of the box */
-  int batch, side_batch; /* cells a block; sides of a face a block */
+  int batch, side_batch; /* cells per block; sides of a face per block */
   unsigned threads, side_threads;
   size_t shared, diagonal_shared, side_shared;
   bool coloured; /* cells in 2^dim launches of one order, or one launch with atomics */
-  bool tiled;    /* varying a, specialised degrees: blocks that march, `apply` is not there */
+  bool tiled;    /* varying a, specialised degrees: blocks that go through layers; `apply` is then not used */
   TesiQuadTiles tiles;
   TeskDiffusion arguments;
   void *h, *a, *c, *alpha[6]; /* device */
 } TesiQuadDevice;
 
-/* quadrature_device.c: for varying coefficients, and for constant ones where the separable kernels end. */
+/* quadrature_device.c: for varying coefficients, and for constant coefficients if the separable kernels do not support
+ * the degree. */
 TesStatus tesi_operator_quadrature_device_init(TesOperator *op);
 
 /* quadrature_tiles.c: needs arguments and coefficients; y <- A x (sign 1) or b - A x (sign -1), without the faces'
@@ -48,7 +49,7 @@ TesStatus tesi_quad_tiles_run(const TesOperator *op, const void *b, const void *
  * op->singular. */
 TesStatus tesi_quad_device_evaluate(TesOperator *op, TesiQuadDevice *plan);
 
-/* Whether a coefficient is given and does not vanish everywhere as a constant. */
+/* Whether a coefficient is given and is not the constant 0. */
 bool tesi_coefficient_given(const TesFunction *function);
 
 #endif

@@ -1,8 +1,9 @@
-/* All kernels of one precision. Included by quadrature_double_simd.c and quadrature_float_simd.c, which choose it. */
+/* All kernels of one precision. Included by quadrature_double_simd.c and quadrature_float_simd.c, which choose the
+ * precision. */
 #include "operator/quadrature/quadrature_rows.h"
 
-/* What a degree has beside its loop, for batches that are not whole: one function for 2D and 3D each. Inlined there
- * it would be most of the text. */
+/* The code of a degree for batches that are not whole: one function each for 2D and 3D. Inlined into the loop it would
+ * be most of the program text. */
 typedef struct Apart {
   void (*gather_row)(const Batch *batch, const Real *x, V *p);
   void (*rows_out)(int dim, int j, const TesiQuadPlan *plan, const TesiQuadTile *tile, const Batch *batch,
@@ -57,7 +58,7 @@ typedef struct Apart {
   }
 TESI_EACH_DEGREE(DEFINE)
 
-/* Batches of a degree at run time are all scattered. */
+/* Degrees at run time use scattered batches only. */
 TESI_APART void quad_gather_row_any(const Batch *batch, const Real *x, V *p) {
   quad_any_gather_row(batch->n, batch, x, p);
 }

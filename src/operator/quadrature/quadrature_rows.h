@@ -1,5 +1,5 @@
 /* A row of nodes of LANES consecutive cells, into and out of registers: u[i][lane] = p[lane * k + i], i = 0..k.
- * Runs of up to four numbers a lane are loaded and transposed in registers; k is a literal. */
+ * Runs of up to four numbers per lane are loaded and transposed in registers; k is a literal. */
 #ifndef TESI_QUADRATURE_ROWS_H
 #define TESI_QUADRATURE_ROWS_H
 
@@ -27,7 +27,7 @@
 #define LOW(l) TESI_UNPACK(LANE_COUNT, BLOCK, 0, l)
 #define HIGH(l) TESI_UNPACK(LANE_COUNT, BLOCK, 1, l)
 
-/* Where the run of lane l begins: at offset[l], or where offset is NULL at l k. */
+/* The begin of the run of lane l: offset[l], or l k if offset is NULL. */
 #define LANE_AT(l) (offset ? (int64_t)offset[l] : (int64_t)(l)*k)
 
 #if LANE_COUNT == 2
@@ -51,7 +51,7 @@ enum { RUN = 4 };
 typedef Real Run __attribute__((vector_size(4 * sizeof(Real)), may_alias));
 typedef Real RunAnywhere __attribute__((vector_size(4 * sizeof(Real)), may_alias, aligned(sizeof(Real))));
 
-/* The vector of the runs of lanes l, l + step, ... at p; and back. */
+/* The vector of the runs of lanes l, l + step, ... at p; and the reverse. */
 TESI_INLINE V join_runs(int k, const int32_t *offset, const Real *p, int l, int step) {
 #define AT(i) (*(const RunAnywhere *)(p + LANE_AT(l + (i)*step)))
 #if LANE_COUNT == 4
@@ -139,8 +139,8 @@ TESI_INLINE void store_runs(int k, const int32_t *offset, const V c[RUN], Real *
 #endif
 #endif
 
-/* One batch of cells: where its lanes are. A whole batch lies in one row of cells, a split one in two (or ends before
- * its last lane), a scattered one anywhere. */
+/* The places of the lanes of a batch of cells. A whole batch is in one row of cells, a split batch in two rows (or it
+ * ends before its last lane), a scattered batch anywhere. */
 typedef struct Batch {
   enum { WHOLE, SPLIT, SCATTERED } shape;
   int n, cx, cy, cz, count;        /* nodes of a cell; first cell and number of cells */
@@ -150,7 +150,7 @@ typedef struct Batch {
   V scale_x, scale_y;              /* h_slow^2 / h^2 */
 } Batch;
 
-/* Lanes below `part` of a, the others of b. */
+/* Lanes below `part` of a, the other lanes of b. */
 #ifdef TESI_REAL_SINGLE
 typedef int32_t LaneMask __attribute__((vector_size(TESI_SIMD_BYTES)));
 #else
@@ -193,7 +193,7 @@ TESI_INLINE void store_row(int k, const V *u, Real *p) {
   } else if (k < RUN - 1) {
     store(p, SHUFFLE(first, u[1], ZIP_LOW));
     store(p + LANES, SHUFFLE(first, u[1], ZIP_HIGH));
-  } else if (k < RUN) { /* k = 3: the fourth is the next lane's first */
+  } else if (k < RUN) { /* k = 3: the fourth node is the first node of the next lane */
     const V c[4] = {first, u[1], u[2], SHUFFLE(first, u[k], NEXT_OR_LAST)};
     store_runs(k, NULL, c, p);
   } else {

@@ -1,4 +1,4 @@
-/* Set-up and launches of src/kernels/quadrature_tiles.cu: varying coefficients, one result a node, one order of
+/* Set-up and launches of src/kernels/quadrature_tiles.cu: varying coefficients, one result per node, one order of
  * summation. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -47,6 +47,11 @@ TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **co
       TESI_RT_CONVECTION_SPACE, space->degree);
   TES_NEW(&c);
   c->context = ctx, c->space = space;
+  if (tesi_ranks(ctx) > 1) {
+    TES_TRY(tesi_rt_convection_ranks_create(space, &c->ranks));
+    *convection = c;
+    return TES_OK;
+  }
   c->n = space->degree + 1, c->q = (3 * c->n + 1) / 2;
   fill_tables(c);
   c->cells = space->scalar[space->dim]->length;
@@ -83,6 +88,7 @@ void tesi_rt_convection_destroy(TesiRtConvection **convection) {
   tesi_free(ctx, &c->work);
   tesi_free(ctx, &c->rates);
   tesi_rt_convection_device_destroy(ctx, &c->device);
+  tesi_rt_convection_ranks_destroy(&c->ranks);
   tesi_free(ctx, &c);
 }
 
@@ -141,6 +147,7 @@ done:
 TesStatus tesi_rt_convection_give(TesiRtConvection *c, const TesiGiven *given) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
+  if (c->ranks) return tesi_rt_convection_ranks_give(c->ranks, given);
   for (int side = 0; side < 2 * c->space->dim; side++)
     if (!tesi_modal(c->space, side / 2)->periodic) TES_TRY(fill_side(c, side, &given[side]));
   if (c->device) TES_TRY(tesi_rt_convection_device_sides(c));
@@ -250,6 +257,7 @@ TesStatus tesi_rt_convection_apply(TesiRtConvection *c, const TesVector *u, TesV
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   const TesSpace *space = c->space;
+  if (c->ranks) return tesi_rt_convection_ranks_apply(c->ranks, u, b, rate);
   if (c->device) return tesi_rt_convection_device_apply(c, u, b, rate);
   const int bits = tes_context_simd_bits(ctx);
   const Task task = {c, TESI_SIMD_PICK(bits, tesi_rt_convection_cells)};

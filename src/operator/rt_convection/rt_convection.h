@@ -42,7 +42,8 @@ typedef struct TesiRtConvection {
    * side][points], x fastest; NULL: 0. */
   TesiHow how[6][3];
   double *given[6][3];
-  TesiRtConvectionDevice *device; /* instead of u to rates; NULL on the host */
+  TesiRtConvectionDevice *device;      /* instead of u to rates; NULL on the host */
+  struct TesiRtConvectionRanks *ranks; /* instead of all of these; NULL on one rank */
 } TesiRtConvection;
 
 /* Degrees 1 to TESI_RT_CONVECTION_DEGREE, with kernels in 3D to TESI_RT_CONVECTION_SPACE. The space outlives it. */
@@ -60,6 +61,14 @@ void tesi_rt_convection_ref(const TesiRtConvection *convection, int points, cons
                             double *rate);
 
 /* ---- inside ---- */
+
+/* On several ranks: of a wide box of one layer of cells more at each cut (rt_convection_ranks.c). */
+typedef struct TesiRtConvectionRanks TesiRtConvectionRanks;
+TesStatus tesi_rt_convection_ranks_create(const TesSpace *space, TesiRtConvectionRanks **ranks);
+void tesi_rt_convection_ranks_destroy(TesiRtConvectionRanks **ranks);
+TesStatus tesi_rt_convection_ranks_give(TesiRtConvectionRanks *ranks, const TesiGiven *given);
+TesStatus tesi_rt_convection_ranks_apply(TesiRtConvectionRanks *ranks, const TesVector *u, TesVector *b,
+                                         double *rate);
 
 /* Batches first .. end - 1: y, aside and rates. */
 typedef void TesiRtConvectionCells(const TesiRtConvection *c, int64_t first, int64_t end, double *work);

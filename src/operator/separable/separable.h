@@ -2,8 +2,9 @@
  *
  * A = Kz(x)My(x)Mx + Mz(x)Ky(x)Mx + Mz(x)My(x)Kx, plane by plane: for each plane of nodes (fixed z)
  *   t = Mx x, s = Kx x;  U = My t, V = Ky t + My s;   then along z  y = Kz U + Mz V      (2D: y = Ky t + My s),
- * so every one-dimensional contraction is done once a node, not once a cell that has it. Contractions go cell by cell
- * along the line; the node between two cells is the sum of both, handed on as a `carry`.
+ * so every one-dimensional contraction is done once per node, not once per cell of the node. Contractions go cell by
+ * cell along the line. The node between two cells gets the sum of both contributions; the first is passed on as a
+ * `carry`.
  *
  * The mass matrix of a cell is diagonal plus rank one in the Gauss-Lobatto basis: the Lobatto rule with n = k+1
  * points is exact for all products but that of two polynomials of degree k, so with its weights w and l =
@@ -23,7 +24,7 @@
  * Nodes i and n-1-i share an index, the middle node comes last. */
 typedef struct TesiSeparableAxis {
   int cells, nodes;
-  ptrdiff_t stride; /* from one cell's record to the next: 0 when all are alike */
+  ptrdiff_t stride; /* from one cell's record to the next: 0 when all cells share a record */
   void *records;
   double end[2]; /* added to the stiffness at the two end nodes, scaled as the axis is */
   bool natural[2];
@@ -32,13 +33,13 @@ typedef struct TesiSeparableAxis {
 typedef struct TesiSeparableTask {
   int first[3], last[3]; /* the cells whose lower nodes (and the mesh's last nodes) this task writes */
   void *workspace;
-  void *saved; /* [k + 1] planes: x of the layer below and of the plane above, once corrected */
+  void *saved; /* [k + 1] planes: x, already corrected, of the layer below and of the plane above */
 } TesiSeparableTask;
 
 /* One application: y <- A x, y <- b - A x, or, with `rounded`,
  *   x <- x + scale e (where e is given);  rounded <- factor (b - A x);  sum of a task <- |b - A x|^2 over its nodes. */
 typedef struct TesiSeparableJob {
-  void *x; /* written only where e is given */
+  void *x; /* written only if e is given */
   const void *b;
   void *y;
   bool stream;
@@ -51,10 +52,10 @@ typedef struct TesiSeparableJob {
 typedef struct TesiSeparable {
   int dim, degree;
   TesiSeparableAxis axis[3];
-  void *dot;      /* [E] w l */
-  void *scale[2]; /* [nodes + padding] what x and y leave out; zero at Dirichlet nodes and in the padding */
+  void *dot; /* [E] w l */
+  void *scale[2]; /* [nodes + padding] factors not contained in x and y; zero at Dirichlet nodes and in the padding */
   int lanes;
-  int chunk, tile[2]; /* cells: of x in one go; of x and y while marching in z */
+  int chunk, tile[2]; /* cells: of x that are processed together; of y and x in a tile that goes through z */
   int pitch,
       rows;     /* numbers and rows of a tile, both with room for the last node, pitch a multiple of lanes */
   size_t plane; /* numbers from one buffered plane to the next */
@@ -71,7 +72,7 @@ static inline int tesi_separable_record_size(int degree) {
   const int n = degree + 1, even = (n + 1) / 2, odd = n / 2;
   return 1 + even * even + odd * odd + 2 * even;
 }
-/* Planes whose y-carries a task keeps: its own planes and the planes of the layer below. */
+/* Number of planes whose y-carries a task keeps: its own planes and the planes of the layer below. */
 static inline int tesi_separable_planes(const TesiSeparable *plan, const TesiSeparableTask *task) {
   return plan->dim < 3 ? 1 : (task->last[2] - task->first[2] + 1) * plan->degree + 1;
 }

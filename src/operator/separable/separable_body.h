@@ -18,7 +18,7 @@ TESI_INLINE V BODY(dot_rank)(int k, const Real *dot, const V *e, const V *o) {
   return sum;
 }
 
-/* The same when only that half is needed. */
+/* The same if only that half is needed. */
 TESI_INLINE V BODY(dot_rank_only)(int k, const Real *dot, const V *u) {
   V sum = k % 2 ? dot[0] * (u[0] - u[k]) : dot[0] * (u[0] + u[k]);
   UNROLL for (int j = 1; j < (k + 1) / 2; j++) sum += dot[j] * (k % 2 ? u[j] - u[k - j] : u[j] + u[k - j]);

@@ -1,9 +1,9 @@
 /* How the contractions of separable_kernels.h run over a box, for the *_simd.c files.
  *
  * A task owns a box of cells and writes their lower nodes (and the last nodes of the mesh where it touches its
- * upper faces). What the cells below contribute to its first nodes it computes itself: one layer of cells (`halo`)
- * a direction, of which only the carry is kept. Nothing is scattered, so the result does not depend on the number
- * of tasks, to the last bit.
+ * upper faces). It computes the contributions of the cells below to its first nodes itself: one layer of cells
+ * (`halo`) per direction, of which only the carry is kept. Nothing is scattered, so the bits of the result do not
+ * depend on the number of tasks.
  * Inside a task, tiles in x and y, small enough that U and W of k+1 planes stay in the level-2 cache, march in z.
  * Inside a tile, chunks of x: LANES rows at once are transposed, contracted along x, transposed back; once a row of
  * cells is complete it is contracted along y. All this stays in the level-1 cache; the next plane is prefetched

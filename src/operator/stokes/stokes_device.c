@@ -66,7 +66,7 @@ done:
   return status;
 }
 
-/* A thread an entry, in two launches: for what stokes_tiles.cu does not serve. */
+/* One thread per entry, in two launches: for what stokes_tiles.cu does not serve. */
 static TesStatus create_entries(const TesOperator *op, TesiStokesDevice *device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "device/copies.h"
 #include "device/kernel.h"
 #include "operator/form.h"
 #include "operator/stokes/stokes_device.h"
@@ -60,13 +61,28 @@ done:
   return status;
 }
 
-TesStatus tesi_stokes_add_mass(const TesOperator *op, double factor, const TesVector *x, TesVector *y) {
+static TesStatus add_mass(const TesOperator *op, double factor, const TesVector *x, TesVector *y) {
   const TesiStokes *s = tesi_stokes_of(op);
   if (s->device) return tesi_stokes_device_add_mass(op, factor, x->data, y->data);
   for (int i = 0; i < s->space->dim; i++)
     product(op, &s->axis[i].mass, i, i, factor, true, at(op, x->data, s->space->first[i]),
             at(op, y->data, s->space->first[i]));
   return TES_OK;
+}
+
+/* On several ranks nodes at cuts have a part of the product from each side. */
+TesStatus tesi_stokes_add_mass(const TesOperator *op, double factor, const TesVector *x, TesVector *y) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesVector *product = NULL;
+  if (!op->local) return add_mass(op, factor, x, y);
+  TES_TRY(tesi_vector_create_on(op->space->layout, TES_DOUBLE, &product));
+  TES_TRY(add_mass(op, 1, x, product));
+  TES_TRY(tesi_sum_copies(ctx, op->space->layout->sum, TES_DOUBLE, product->data));
+  TES_TRY(tes_vector_axpy(factor, product, y));
+done:
+  tes_vector_destroy(&product);
+  return status;
 }
 
 TesStatus tesi_stokes_divergence(const TesOperator *op, const TesVector *u, TesVector *r, double *stretching) {
@@ -215,6 +231,7 @@ TesStatus tesi_stokes_check_determined(const TesOperator *op) {
     bool held = s->alpha > 0;
     for (int d = 0; d < s->space->dim; d++)
       for (int end = 0; end < 2; end++) held = held || s->space->scalar[i]->axis[d].end[end] != TESI_OPEN;
+    held = tesi_reduce_any(ctx, held);
     TES_CHECK(held,
               "boundary: nothing fixes the velocity in direction %c: it is periodic or open at both ends, no "
               "face of another "

@@ -6,7 +6,7 @@
  * [v] = v- - v+, {t} the mean of both sides; at faces with given tangential values [v] = +-v and {t} = t. nu_F is the
  * harmonic mean of the values on both sides: what a jump of nu lets through. K = [A, -B'; -B, 0] as in
  * stokes_operator.h. The symmetric form needs gamma doubled: with k (k + 1) / h it is indefinite for k = 1.
- * k + 3 Gauss points a direction, where nu is stored. On the processor vectors are float64 inside; on devices with
+ * k + 3 Gauss points per direction, where nu is stored. On the processor vectors are float64 inside; on devices with
  * kernels they are what they are, and the same numbers of nu stand on both. */
 #ifndef TESI_STOKES_VARYING_H
 #define TESI_STOKES_VARYING_H

@@ -64,13 +64,16 @@ TesStatus tesi_stokes_varying_load(const TesOperator *op, const TesiGiven *given
   TES_ALLOC(&values, op->length);
   TES_ALLOC(&work, tesi_stokes_varying_work(s));
   TES_TRY(tes_vector_get(b, values));
+  if (space->layout->sum) tesi_layout_clear_others(space->layout, values);
   for (int side = 0; side < 2 * space->dim; side++)
     for (int i = 0; i < space->dim; i++) {
       const int d = side / 2, end = side % 2;
       const TesFunction *g = given[side].how[i] == TESI_WEAK ? given[side].g[i] : NULL;
-      if (g && !tesi_modal(space, d)->periodic) TES_TRY(add_component(op, g, d, end, i, work, values));
+      if (g && !tesi_modal(space, d)->periodic && !tesi_mesh_cut(space->mesh, side))
+        TES_TRY(add_component(op, g, d, end, i, work, values));
     }
   tesi_rt_clear(space, values);
+  tesi_exchange_sum(space->layout->sum, TES_DOUBLE, values);
   TES_TRY(tes_vector_set(b, values));
 done:
   tesi_free(ctx, &values);

@@ -367,6 +367,18 @@ static int points_over(const TesiTaylorHood *m) {
   return 3 * k / 2 + (affine ? 1 : 2);
 }
 
+static TesStatus list_faces(TesiTaylorHood *m) {
+  TesContext *ctx = m->context;
+  TesStatus status = TES_OK;
+  bool *all = NULL;
+  TES_ALLOC(&all, m->over->boundaries + 1);
+  for (int i = 0; i < m->over->boundaries; i++) all[i] = true;
+  TES_TRY(tesi_boundary_faces(m->over, all, false, &m->face, &m->faces));
+done:
+  tesi_free(ctx, &all);
+  return status;
+}
+
 TesStatus tesi_taylor_hood_create(const TesSpace *velocity, const TesSpace *pressure,
                                   TesiTaylorHood **taylor_hood) {
   TesContext *ctx = velocity->context;
@@ -382,6 +394,7 @@ TesStatus tesi_taylor_hood_create(const TesSpace *velocity, const TesSpace *pres
   TES_TRY(tesi_batches_create(m->velocity, k + 1, &m->v));
   TES_TRY(tesi_batches_create(m->pressure, k + 1, &m->p));
   TES_TRY(tesi_batches_create(m->velocity, points_over(m), &m->over));
+  TES_TRY(list_faces(m));
   /* element iso, of degree 1, has kernels of its own and takes no pass: batches alone */
   TES_TRY(tesi_has_kernels(ctx) && k > 1 ? tesi_taylor_hood_device_create(m) : create_loops(m));
   *taylor_hood = m;
@@ -398,6 +411,7 @@ void tesi_taylor_hood_destroy(TesiTaylorHood **taylor_hood) {
   tesi_taylor_hood_device_destroy(ctx, &m->device);
   for (int c = 0; c < m->dim; c++) tesi_sums_free(&m->v_sums[c]);
   tesi_sums_free(&m->p_sums);
+  tesi_free(ctx, &m->face);
   tesi_batches_destroy(&m->v);
   tesi_batches_destroy(&m->p);
   tesi_batches_destroy(&m->over);

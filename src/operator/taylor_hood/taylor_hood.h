@@ -28,6 +28,8 @@ typedef struct TesiTaylorHood {
   int dim;
   TesiBatches *v, *p, *over; /* both spaces at k + 1 points, the velocity at the points of convection */
   TesiSums v_sums[3], p_sums, over_sums[3];
+  TesiBoundaryFace *face; /* all that have a name */
+  int64_t faces;
   double *memory; /* [threads][share] */
   int64_t share;
   int threads;

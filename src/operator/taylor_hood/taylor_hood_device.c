@@ -15,7 +15,8 @@ enum {
   LEAST = 2,
   MOST = 8 /* degrees */,
   BLOCK = 128 /* lines a block, at least */,
-  RESIDENT = 768 /* threads a multiprocessor, about: 85 registers */
+  RESIDENT = 768,     /* threads a multiprocessor, about: 85 registers */
+  RESIDENT_TWO = 1152 /* of degree 2: 56 */
 };
 
 /* The kernels over one set of points. */
@@ -29,7 +30,8 @@ struct TesiTaylorHoodDevice {
   TesiKernel divergence, gradient, grad_div, convection, backflow;
   Points few, many; /* k + 1, and the points of convection */
   TeskTaylorHood arguments;
-  int numbers; /* what is known of C */
+  int numbers;       /* what is known of C */
+  void *own_numbers; /* device: at the points of convection, where cells are not affine */
   bool hanging;
   int colours;    /* 1: all at once, by atomics */
   int64_t *first; /* of a colour; NULL: one colour */
@@ -119,20 +121,30 @@ done:
   return status;
 }
 
+/* On affine cells one point tells all, and those of convection too. */
 static TesStatus upload_geometry(const TesiTaylorHood *m, TesiTaylorHoodDevice *d) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   const TesiGeometry *geometry;
+  TesiBatches *middle = NULL;
   bool skew;
   TES_TRY(tesi_mesh_geometry(m->velocity->mesh, &geometry));
   d->numbers = m->v->box || geometry->kind == TES_GEOMETRY_AFFINE ? ALIGNED : AT_POINTS;
-  TES_TRY(upload_numbers(ctx, m->v, d->numbers, &skew, &d->few.numbers));
+  if (d->numbers == AT_POINTS) {
+    TES_TRY(upload_numbers(ctx, m->v, d->numbers, &skew, &d->few.numbers));
+    TES_TRY(upload_numbers(ctx, m->over, d->numbers, &skew, &d->own_numbers));
+    d->many.numbers = d->own_numbers;
+    goto done;
+  }
+  TES_TRY(tesi_batches_create(m->velocity, 1, &middle));
+  TES_TRY(upload_numbers(ctx, middle, d->numbers, &skew, &d->few.numbers));
   if (!d->few.numbers) {
     d->numbers = AFFINE;
-    TES_TRY(upload_numbers(ctx, m->v, d->numbers, &skew, &d->few.numbers));
+    TES_TRY(upload_numbers(ctx, middle, d->numbers, &skew, &d->few.numbers));
   }
-  TES_TRY(upload_numbers(ctx, m->over, d->numbers, &skew, &d->many.numbers));
+  d->many.numbers = d->few.numbers;
 done:
+  tesi_batches_destroy(&middle);
   return status;
 }
 
@@ -210,11 +222,12 @@ static void cut(int dim, int q, int arrays, Points *points) {
 
 static TesStatus get_program(const TesiTaylorHood *m, const TesiTaylorHoodDevice *d, const char *file,
                              const Points *points, int each, const char *tables, TesiProgram **program) {
+  const int resident = points == &d->few && m->velocity->degree == 2 ? RESIDENT_TWO : RESIDENT;
   static const char *const names[] = {"DIM", "N", "Q", "CELLS", "NUMBERS", "HANGING", "THREADS", "BLOCKS"};
   const int values[] = {m->dim,          m->velocity->degree + 1,
                         points->q,       each,
                         d->numbers,      d->hanging,
-                        points->threads, tesi_max(1, (RESIDENT + points->threads / 2) / points->threads)};
+                        points->threads, tesi_max(1, (resident + points->threads / 2) / points->threads)};
   char text[8][24];
   TesiProgramDesc desc = {.file = file, .options = {"real=double", "TESK_CONSTANT_TABLES=1"}, .tables = tables};
   for (int i = 0; i < 8; i++) {
@@ -274,7 +287,7 @@ void tesi_taylor_hood_device_destroy(TesContext *ctx, TesiTaylorHoodDevice **dev
   if (!d) return;
   void **all[] = {&d->order,           &d->velocity,      &d->pressure,
                   &d->velocity_mask,   &d->pressure_mask, &d->velocity_halves,
-                  &d->pressure_halves, &d->few.numbers,   &d->many.numbers};
+                  &d->pressure_halves, &d->few.numbers,   &d->own_numbers};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) tesi_context_device(ctx)->release(ctx, all[i]);
   tes_vector_destroy(&d->rates);
   tesi_free(ctx, &d->first);

@@ -85,7 +85,7 @@ done:
   return status;
 }
 
-/* By 3k/2 + 2 points a direction on all cells. */
+/* By 3k/2 + 2 points per direction on all cells. */
 TesStatus tesi_taylor_hood_convection_ref(const TesiTaylorHood *m, const double *u, double *b, double *rate) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;

@@ -219,12 +219,18 @@ done:
   return status;
 }
 
-/* The same where it is called by itself: on several ranks, of all of them, in all copies. */
+static TesStatus add_in_wide(const TesOperator *op, const void *pass, const void *x, void *y) {
+  return add(op, *(const Pass *)pass, true, x, y);
+}
+
+/* The same where it is called by itself: on several ranks, of all of them, in all copies. Of discontinuous elements the
+ * traces of neighbours alone are of other ranks. */
 static TesStatus add_whole(const TesOperator *op, Pass pass, bool every, const void *x, TesVector *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesVector *part = NULL;
-  if (!op->local) return add(op, pass, every, x, y->data);
+  if (op->wide && pass.what == CONVECTION) return tesi_operator_in_wide(op, add_in_wide, &pass, x, y->data);
+  if (!op->local || op->wide) return add(op, pass, every, x, y->data);
   TES_TRY(tesi_vector_create_on(op->space->layout, TES_DOUBLE, &part));
   TES_TRY(add(op, pass, every, x, part->data));
   TES_TRY(tesi_sum_copies(ctx, op->space->layout->shared, TES_DOUBLE, part->data));
@@ -465,6 +471,9 @@ TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]) {
   TesStatus status = TES_OK;
   TesiTransport *t = op->plan;
   const TesTermDesc *term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0);
+  TesOperator *widened = tesi_operator_widened(op);
+  if (widened && tesi_transport_move(widened, b) != TES_OK)
+    TES_FAIL(TES_INVALID_INPUT, "%s", tes_context_message(widened->context));
   for (int d = 0; d < 3; d++) {
     const TesFunction **own = (const TesFunction **)&term->b[d];
     tes_function_destroy((TesFunction **)own);

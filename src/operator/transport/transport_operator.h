@@ -25,7 +25,7 @@
 #include "operator/transport/transport_lines.h"
 #include "operator/transport/upwind.h"
 
-enum { TESI_TRANSPORT_MORE = 2 /* points a direction beyond the degree */ };
+enum { TESI_TRANSPORT_MORE = 2 /* points per direction beyond the degree */ };
 
 /* Numbers at points, arrays of [points][lane], behind each other for each batch. */
 typedef struct TesiTransport {

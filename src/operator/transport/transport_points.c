@@ -3,6 +3,7 @@
 #include <string.h>
 #include "operator/form.h"
 #include "operator/transport/transport_operator.h"
+#include "parallel/comm.h"
 
 /* Arrays of one batch while it is filled. */
 typedef struct Fill {
@@ -210,7 +211,7 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   double *memory = NULL;
   Fill fill = {.op = op, .transport = t};
   t->arrays = 1 + b->dim + (t->streamline ? 2 + b->dim * (b->dim + 3) / 2 : 0);
-  t->uniform = is_uniform(op, b->box, term);
+  t->uniform = !tesi_reduce_any(ctx, !is_uniform(op, b->box, term)); /* ranks take the same ways */
   const int64_t batches = t->uniform ? 1 : b->batches;
   tesi_free(ctx, &t->numbers);
   TES_ALLOC(&t->numbers, batches * t->arrays * n);

@@ -241,7 +241,8 @@ TesStatus tesi_upwind_boundary(const TesiUpwind *u, int boundary, TesiUpwindPart
   double *work = NULL;
   _Alignas(64) double values[FACE]; /* what vectors are loaded from */
   TES_ALLOC(&work, 3 * n);
-  for (int64_t i = 0; i < b->batches && !u->periodic[boundary / 2]; i++) {
+  const bool cut = tesi_mesh_cut(b->space->mesh, boundary);
+  for (int64_t i = 0; i < b->batches && !u->periodic[boundary / 2] && !cut; i++) {
     const TesiBatch batch = b->kind->batch(b, i);
     if (!is_end(u, &batch, boundary, boundary % 2 ? TESI_BATCH - 1 : 0)) continue;
     TES_TRY(weigh_boundary(u, i, &batch, boundary, part, factor, g, values));

@@ -26,7 +26,7 @@ typedef struct Loop {
   TesAdaptStep at, last; /* last: complete */
   double before;         /* upper figure of the step before `at` */
   double refine_seconds; /* that the mesh of `at` took */
-  int64_t next_dofs;     /* of the mesh that max_dofs does not allow; 0: none */
+  int64_t next_dofs;     /* unknowns of the mesh that max_dofs does not allow; 0: none */
   TesiRoom room;
 } Loop;
 
@@ -97,7 +97,8 @@ done:
   return status;
 }
 
-/* J(exact) - J(u): the point's value, or the integral of the interpolated exact solution in degree 8; not of forces. */
+/* J(exact) - J(u): from the value at the point, or the integral of the interpolated exact solution in degree 8; not
+ * available for forces. */
 static TesStatus goal_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -180,7 +181,7 @@ static TesStatus check_room(const Loop *s, const TesSpace *next) {
                                          .spare = tesi_problem_spare(s->problem)});
 }
 
-/* Ranks get equally many cells of the mesh; *guess goes with them. */
+/* Distributes the cells of the mesh equally over ranks; *guess is moved too. */
 static TesStatus share_out(const TesSpace *space, TesMesh **mesh, TesVector **guess) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -210,7 +211,7 @@ done:
   return status;
 }
 
-/* The next mesh, and the solution on it as the start of its iteration. *stop: the next mesh would be too large. */
+/* Makes the next mesh, and the solution on it as the initial guess. *stop: the next mesh would be too large. */
 static TesStatus refine(Loop *s, double fraction, bool *stop) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -272,7 +273,7 @@ done:
   return status;
 }
 
-/* A tolerance that was asked for and is not met is told, with what to try. */
+/* Reports a given tolerance that is not met, with advice. */
 static TesStatus check_tolerance(const Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -299,7 +300,7 @@ done:
   return status;
 }
 
-/* What the loop does not do; the number of its goal. */
+/* Refuses what the loop does not support; finds the number of its goal. */
 static TesStatus begin(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;

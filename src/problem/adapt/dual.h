@@ -1,4 +1,4 @@
-/* Dual problems: the problem's own, transposed, with all data 0 but the coefficients. */
+/* Dual problems: the transposed problem; all its data are 0 except the coefficients. */
 #ifndef TESI_DUAL_H
 #define TESI_DUAL_H
 
@@ -13,8 +13,8 @@ typedef struct TesiDual {
   void *user;
 } TesiDual;
 
-/* *dual, whose forms are those of the problem, transposed to the last point of their quadrature where the degree is the
- * same and there are no streamline terms; solved. */
+/* *dual <- the solved dual problem. Its forms are the transposed forms of the problem. The transposition is exact,
+ * quadrature included, if the degree is the same and there are no streamline terms. */
 TesStatus tesi_dual_solve(const TesProblem *problem, const TesiDual *how, TesProblem **dual);
 
 #endif

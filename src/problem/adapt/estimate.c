@@ -50,13 +50,13 @@ static double size_of(const TesiResidual *s, const TesiCellPoints *at) {
   return pow(sum_of(at->weight, s->rule.points), 1.0 / s->rule.dim);
 }
 
-/* Of the energy norm, a at the middle of the cell: adapt.h. */
+/* For the energy norm, with a at the centre of the cell: adapt.h. */
 static CellWeights weigh_energy(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
   const double k = s->space->degree, h = size_of(s, at), a = tesi_residual_diffusion(s, cell);
   return (CellWeights){h * h / (8 * k * k * a), 1 / (8 * k * a), a};
 }
 
-/* Of the L2 norm of the solution, of flows the velocity. */
+/* For the L2 norm of the solution; flows: of the velocity. */
 static CellWeights weigh_l2(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
   const double k = s->space->degree, h = size_of(s, at), a = tesi_residual_diffusion(s, cell),
                rate = k * tesi_residual_speed(s, cell, at) / h + 2 * k * k * a / (h * h),
@@ -64,7 +64,7 @@ static CellWeights weigh_l2(const TesiResidual *s, int64_t cell, const TesiCellP
   return (CellWeights){time * time, time * time * k / (h * h), h * h / (k * k)};
 }
 
-/* Of the L2 norm of a flow's pressure, which balances residuals: a times the energy. */
+/* For the L2 norm of a flow's pressure, which balances residuals: a times the energy. */
 static CellWeights weigh_pressure(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
   const double k = s->space->degree, h = size_of(s, at), a = tesi_residual_diffusion(s, cell);
   return (CellWeights){h * h / (8 * k * k), 1 / (8 * k), a * a};
@@ -90,7 +90,7 @@ static void add_cells(const void *data, TesiSpan span) {
   }
 }
 
-/* Both cells count with what the finer one has; cells of other ranks are theirs. */
+/* Both cells get a contribution with the data of the finer cell; cells of other ranks get theirs there. */
 static void add_jump(const Estimate *e, const TesiFacePair *pair, double jump) {
   const int64_t cells = e->s->space->cells;
   const double *from;
@@ -216,8 +216,8 @@ done:
   return status;
 }
 
-/* *rest <- the root of the sum of all cells but the twentieth of them that has the most; eta2 is put in order on one
- * rank. */
+/* *rest <- the root of the sum over all cells except the twentieth of the cells with the largest values; on one rank
+ * eta2 is sorted. */
 static TesStatus find_rest(TesContext *ctx, int64_t cells, double *eta2, double *rest) {
   enum { PART = 20 };
   TesStatus status = TES_OK;
@@ -279,7 +279,7 @@ typedef struct Weights {
   bool streamline; /* the solution has streamline terms */
 } Weights;
 
-/* z, and I_k z: its values at the nodes of the solution that do not hang. */
+/* z, and I_k z: the values of z at the nodes of the solution that do not hang. */
 static TesStatus take_dual(const TesProblem *problem, const TesProblem *dual, Weights *w) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
@@ -398,7 +398,7 @@ static TesStatus add_goal(void *user, const TesSpace *space, TesVector *b) {
                                               : tesi_goal_load(space, asked->goal, b);
 }
 
-/* One degree higher, loaded with the goal; of a force with the value -1 on its boundary. */
+/* The dual problem of one degree more, with the goal as its load; for a force, with the value -1 on its boundary. */
 static TesStatus solve_dual(const TesProblem *problem, const TesValue *goal, TesProblem **dual) {
   Asked asked = {problem, goal};
   const bool force = goal->kind == TES_VALUE_FORCE;

@@ -105,6 +105,8 @@ TesStatus tesi_goal_number(const TesMesh *mesh, int components, const TesGoal *g
 /* A point's value that is none of a component but an expression (goal_expression.c): refuses one that is not linear in
  * the solution; b += J(phi_i) over a space of its components; J of the exact solution. */
 bool tesi_goal_is_expression(const TesValue *goal);
+/* *cell: of the lowest rank that has the point; -1 on the others. */
+TesStatus tesi_goal_find_cell(const TesSpace *space, const double *x, int64_t *cell, double *xi);
 TesStatus tesi_goal_check_expression(const TesProblem *problem, const TesValue *goal);
 /* Warns of kinks between cells next to the point of a goal, on one rank (goal_kinks.c). */
 TesStatus tesi_goal_tell_kinks(const TesProblem *problem, const TesValue *goal);

@@ -5,7 +5,7 @@
 #include "base/team.h"
 #include "functional/batch_faces.h"
 
-/* What a cell says of one of its faces; the names of nodes are the same on all ranks. */
+/* A face as seen from one of its cells; the names of nodes are the same on all ranks. */
 typedef struct Side {
   uint64_t key, corner[4];
   int32_t rank, cell;
@@ -14,7 +14,7 @@ typedef struct Side {
   bool hangs;
 } Side;
 
-/* A view, and on several ranks the numbers of its nodes among those of all (NULL: their own). */
+/* A view, and on several ranks the global numbers of its nodes (NULL: the view's own numbers). */
 typedef struct Nodes {
   const TesiCellView *view;
   double *number;
@@ -30,7 +30,7 @@ static int corner_node(const TesiCellView *s, int face, int corner) {
   return tesi_face_node(s->dim, s->n, face, (corner & 1) * end + (corner >> 1) * end * s->n);
 }
 
-/* Of a node in a sum: numbers beyond 32 bits are told by their upper part too. */
+/* A node's term in a hash sum; the upper part of numbers beyond 32 bits counts too. */
 static uint64_t node_key(const Nodes *nodes, int64_t entry, double value) {
   const int32_t node = tesi_cells_node(nodes->view->index[entry]);
   const int64_t number = nodes->number ? (int64_t)nodes->number[node] : node;
@@ -60,7 +60,7 @@ static uint64_t corner_key(const Nodes *nodes, int64_t cell, int face, int corne
   return names ? node_key(nodes, cell * s->cell_nodes + p, 1) : interpolated_key(nodes, cell, p);
 }
 
-/* Of the corners and the nodes inside, in any order: these never hang on a face that does not. */
+/* A key from the corners and inner nodes in any order: these never hang on a face that does not hang. */
 static Side make_side(const Nodes *nodes, int64_t cell, int face) {
   const TesiCellView *s = nodes->view;
   const int n = s->n;
@@ -76,7 +76,7 @@ static Side make_side(const Nodes *nodes, int64_t cell, int face) {
   return side;
 }
 
-/* The coarse side comes last; ranks have their cells in the order of all cells. */
+/* The coarse side comes last; cells of ranks are in the order of all cells. */
 static int by_key(const void *a, const void *b) {
   const Side *x = a, *y = b;
   if (x->key != y->key) return x->key < y->key ? -1 : 1;
@@ -85,7 +85,7 @@ static int by_key(const void *a, const void *b) {
   return x->cell != y->cell ? (x->cell > y->cell) - (x->cell < y->cell) : x->face - y->face;
 }
 
-/* Which corner (bits of face coordinates) of `other` is corner v of `side`; -1: none. */
+/* The corner (bits of face coordinates) of `other` that is corner v of `side`; -1: none. */
 static int find_corner(int dim, const Side *side, const Side *other, int v) {
   for (int w = 0; w < 1 << (dim - 1); w++)
     if (other->corner[w] == side->corner[v]) return w;
@@ -136,7 +136,8 @@ static void sort_buckets(const void *data, TesiSpan span) {
     qsort(of->sorted + of->first[b], (size_t)(of->first[b + 1] - of->first[b]), sizeof *of->sorted, by_key);
 }
 
-/* sorted[sides] <- all sides by key: in buckets by the first bits of their keys, each sorted by itself. */
+/* sorted[sides] <- all sides by key: distributed to buckets by the first bits of their keys, then sorted in each
+ * bucket. */
 static TesStatus sort_sides(const Nodes *nodes, int64_t sides, Side *sorted) {
   TesContext *ctx = nodes->view->context;
   TesStatus status = TES_OK;
@@ -156,13 +157,13 @@ done:
 
 /* ---- cuts between ranks -------------------------------------------------------------------------------- */
 
-/* The sides sorted[i] .. sorted[end - 1] of one face have their whole other side here. */
+/* Whether the sides sorted[i] .. sorted[end - 1] of one face have their complete other side on this rank. */
 static bool is_whole(int dim, const Side *sorted, int64_t i, int64_t end) {
   const bool coarse = !sorted[end - 1].hangs; /* the last one is a whole face */
   return coarse && (end - i == 1 + (sorted[i].hangs ? 1 << (dim - 1) : 1));
 }
 
-/* Of faces inside the mesh whose other side, or a part of it, is elsewhere: shown[..] <- the sides that are here. */
+/* shown[..] <- the sides on this rank of inner faces whose other side, or part of it, is on another rank. */
 static int64_t list_shown(const TesiCellView *s, const Side *sorted, int64_t sides, Side *shown) {
   int64_t count = 0;
   for (int64_t i = 0; i < sides;) {
@@ -177,7 +178,7 @@ static int64_t list_shown(const TesiCellView *s, const Side *sorted, int64_t sid
   return count;
 }
 
-/* Whether a side of this key is among those that are shown, which are in the order of their keys. */
+/* Whether a side with this key is among the shown sides, which are sorted by their keys. */
 static bool is_shown(const Side *shown, int64_t count, uint64_t key) {
   int64_t low = 0, high = count;
   while (low < high) {
@@ -190,7 +191,7 @@ static bool is_shown(const Side *shown, int64_t count, uint64_t key) {
   return low < count && shown[low].key == key;
 }
 
-/* *sorted += the sides of other ranks that faces here need, as cells behind the last. */
+/* *sorted += the sides of other ranks that faces here need; their cells are numbered after the last cell. */
 static TesStatus add_others(const TesiCellView *s, Side **sorted, int64_t *sides, TesiAcross *across) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -247,8 +248,8 @@ void tesi_across_free(TesContext *ctx, TesiAcross *across) {
 
 /* ---- pairs --------------------------------------------------------------------------------------------- */
 
-/* Pairs without their geometry; of[i]: places among the sorted sides of its own and of the one across (-1: none).
- * Returns how many; one side at least is one of the `own` cells. */
+/* Pairs without their geometry; of[i]: indices in the sorted sides of the pair's own side and of the other side (-1:
+ * none). Returns how many pairs; at least one side of each is one of the `own` cells. */
 static int64_t find_pairs(const Side *sorted, int64_t sides, int64_t own, TesiFacePair *pair,
                           int64_t (*of)[2]) {
   int64_t count = 0;

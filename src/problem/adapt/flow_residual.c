@@ -1,5 +1,5 @@
-/* What residuals of flows have beside those of diffusion: the pressure, alpha u, what the velocity carries, and open
- * faces. See estimate.h. */
+/* Terms of the residuals of flows that diffusion does not have: the pressure, alpha u, convection, and open faces. See
+ * estimate.h. */
 #include <math.h>
 #include "problem/adapt/estimate.h"
 

@@ -144,8 +144,7 @@ static void functions_at(const TesiCellView *space, const double *xi, double *lo
   }
 }
 
-/* *cell: of the lowest rank that has the point; -1 on the others. */
-static TesStatus find_cell(const TesSpace *space, const double *x, int64_t *cell, double *xi) {
+TesStatus tesi_goal_find_cell(const TesSpace *space, const double *x, int64_t *cell, double *xi) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   if (tesi_ranks(ctx) == 1) return tesi_functional_locate(space, x, cell, xi);
@@ -167,7 +166,7 @@ static TesStatus add_point(const TesSpace *of, const TesValue *goal, TesVector *
   TesStatus status = TES_OK;
   double local[TESI_CELL_MOST], xi[3], *sum = NULL, *added = NULL;
   int64_t cell;
-  TES_TRY(find_cell(of, goal->point, &cell, xi));
+  TES_TRY(tesi_goal_find_cell(of, goal->point, &cell, xi));
   TES_ALLOC(&sum, of->length);
   TES_ALLOC(&added, of->length);
   if (cell >= 0) functions_at(of->view, xi, local);

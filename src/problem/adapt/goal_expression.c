@@ -103,9 +103,9 @@ TesStatus tesi_goal_check_expression(const TesProblem *p, const TesValue *goal) 
   Numbers part;
   double xi[3];
   TES_TRY(name_key(ctx, create(p, goal, &e)));
-  TES_TRY(tesi_one_rank(ctx, "adapt.goal.of: an expression at a point"));
-  TES_TRY(tesi_functional_locate(p->space->part[0], goal->point, &e.cell, xi));
-  TES_TRY(find_parts(&e, &part));
+  TES_TRY(tesi_goal_find_cell(p->space->part[0], goal->point, &e.cell, xi));
+  e.cell = e.cell >= 0 ? e.cell : 0; /* ranks without the point find the same mistakes */
+  TES_TRY(tesi_agree(ctx, p->mesh->cells > 0 ? find_parts(&e, &part) : TES_OK));
 done:
   tesi_quantity_destroy(&e.quantity);
   return status;
@@ -154,18 +154,25 @@ TesStatus tesi_goal_add_expression(const TesProblem *p, const TesSpace *space, c
   TesStatus status = TES_OK;
   Expression e;
   TesiHit *hit = NULL;
-  int64_t count;
+  int64_t count, all;
   double *sum = NULL;
+  TesVector *part = NULL;
   TES_TRY(create(p, goal, &e));
-  TES_TRY(tesi_mesh_find(space->mesh, 1, goal->point, 0.01, &hit, &count));
+  TES_TRY(tesi_point_hits(space->mesh, goal->point, 0.01, &hit, &count, &all));
   TES_ALLOC(&sum, b->length);
-  TES_TRY(tes_vector_get(b, sum));
+  if (tesi_ranks(ctx) > 1)
+    TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &part));
+  else
+    TES_TRY(tes_vector_get(b, sum));
   for (int64_t i = 0; i < count; i++) {
     e.cell = hit[i].cell;
-    TES_TRY(add_hit(&e, space, &hit[i], 1 / (double)count, sum));
+    TES_TRY(add_hit(&e, space, &hit[i], 1 / (double)all, sum));
   }
-  TES_TRY(tes_vector_set(b, sum));
+  tesi_exchange_sum(space->layout->shared, TES_DOUBLE, sum);
+  TES_TRY(tes_vector_set(part ? part : b, sum));
+  if (part) TES_TRY(tes_vector_axpy(1, part, b));
 done:
+  tes_vector_destroy(&part);
   tesi_quantity_destroy(&e.quantity);
   tesi_free(ctx, &hit);
   tesi_free(ctx, &sum);
@@ -181,14 +188,15 @@ TesStatus tesi_goal_exact_expression(const TesProblem *p, const TesValue *goal, 
   double xi[3];
   const double *x = goal->point;
   TES_TRY(create(p, goal, &e));
-  TES_TRY(tesi_functional_locate(p->space->part[0], x, &e.cell, xi));
+  TES_TRY(tesi_goal_find_cell(p->space->part[0], x, &e.cell, xi));
   for (int c = 0; c < components_of(p); c++)
     for (int d = 0; d <= p->mesh->dim; d++) {
       if (d) TES_TRY(tes_function_create_derivative(p->exact[c], d - 1, &slope));
       TES_TRY(tes_function_evaluate(d ? slope : p->exact[c], 1, &x[0], &x[1], &x[2], 0, &given.of[c][d]));
       tes_function_destroy(&slope);
     }
-  *exact = evaluate(&e, &given);
+  *exact = e.cell >= 0 ? evaluate(&e, &given) : 0;
+  tesi_reduce(ctx, TESI_SUM, 1, exact);
 done:
   tesi_quantity_destroy(&e.quantity);
   tes_function_destroy(&slope);

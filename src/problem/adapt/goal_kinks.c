@@ -1,5 +1,5 @@
-/* Kinks of the mesh at the point of a goal: where cells meet on a smooth face of the body, the polynomial faces have an
- * angle. A stress next to it is that of a corner: at 27 degrees it grows by a sixth with each refinement. */
+/* Kinks of the mesh at the point of a goal: where cells meet on a smooth face of the body, the polynomial faces form an
+ * angle. The stress near a kink behaves as at a corner: at 27 degrees it grows by a sixth with each refinement. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "problem/adapt/estimate.h"
 #include "space/face_nodes.h"
 
-/* Sines: what is told, 1 degree; edges of the body, 30 degrees. */
+/* Sines of angles: 1 degree is reported; from 30 degrees on it is an edge of the body. */
 #define TOLD 0.0175
 #define EDGE 0.5
 

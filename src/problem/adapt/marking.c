@@ -1,4 +1,4 @@
-/* Which cells are refined: the same on any number of ranks. */
+/* The choice of cells to be refined; it does not depend on the number of ranks. */
 #include <math.h>
 #include <string.h>
 #include "parallel/comm.h"
@@ -14,7 +14,7 @@ typedef struct Cells {
   const double *indicator;
 } Cells;
 
-/* Of the cells of all ranks with an indicator of `least` or more: the sum of their indicators, or their number. */
+/* Over the cells of all ranks with an indicator of at least `least`: the sum of their indicators, or their number. */
 static double sum_from(const Cells *c, double least) {
   double sum = 0;
   for (int64_t i = 0; i < c->cells; i++)
@@ -23,8 +23,8 @@ static double sum_from(const Cells *c, double least) {
   return sum;
 }
 
-/* The largest number from which on the cells make up `most`, 0 where no number above does: numbers that are not
- * negative have the order of their bits. */
+/* The largest threshold at which the cells above it make up `most`, 0 if there is no positive threshold. Numbers that
+ * are not negative have the order of their bits. */
 static double find_least(const Cells *c, double most) {
   uint64_t low = 0, high;
   const double infinite = INFINITY;
@@ -43,7 +43,7 @@ static double find_least(const Cells *c, double most) {
   return least;
 }
 
-/* How many cells before those of this rank, in the order of the ranks, have the indicator 0. */
+/* Number of cells with indicator 0 on lower ranks. */
 static double zeros_before(const Cells *c, double zeros) {
   const TesCommunicator *communicator = tesi_context_communicator(c->context);
   double before = 0;
@@ -55,7 +55,7 @@ static double zeros_before(const Cells *c, double zeros) {
   return before;
 }
 
-/* A part of all cells that is larger than those with an indicator: the first of the others. */
+/* If the fraction is larger than the share of cells with an indicator, the first of the other cells are marked too. */
 static int64_t mark_zeros(const Cells *c, double wanted, int8_t *mark) {
   double zeros = 0;
   int64_t count = 0;

@@ -45,8 +45,7 @@ done:
   return status;
 }
 
-/* d <- d + the constants whose integrals are what the residual r has left of the mean of each component. one, q:
- * scratch. */
+/* d <- d + constants that correct the mean of each component, from the integrals of the residual r. one, q: scratch. */
 static TesStatus correct_mean(const TesOperator *mass, const TesVector *r, TesVector *one, TesVector *q,
                               TesVector *d) {
   TesContext *ctx = mass->context;
@@ -83,7 +82,7 @@ TesStatus tesi_move_projected(const TesSpace *from, const TesVector *u, const Te
   TES_TRY(tes_vector_norm(w[R], &norm));
   if (norm == 0) goto done;
   TES_TRY(tes_operator_apply(mass, v, w[Q]));
-  TES_TRY(tes_vector_norm(w[Q], &size)); /* where cells were refined alone the difference is round-off */
+  TES_TRY(tes_vector_norm(w[Q], &size)); /* if cells were only refined, the difference is round-off */
   TES_TRY(find_inverse(mass, w[INVERSE]));
   const TesiJacobi cg = {.op = mass, .inverse = w[INVERSE], .z = w[Z], .q = w[Q], .p = w[P]};
   TES_TRY(tesi_jacobi_cg(&cg, norm, fmax(tolerance * norm, round_off * size), MOST, w[R], w[D]));

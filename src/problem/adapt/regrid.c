@@ -1,4 +1,4 @@
-/* Which cells are refined and coarsened: tes_problem_remesh() in tessera/adapt.h. */
+/* The choice of cells to be refined and coarsened: tes_problem_remesh() in tessera/adapt.h. */
 #include <math.h>
 #include <string.h>
 #include "problem/adapt/remesh.h"
@@ -61,8 +61,8 @@ static bool lies_in(const TesMesh *mesh, int64_t c, const Shown *s, int64_t i) {
   return true;
 }
 
-/* level[cells] <- that of the cell of the first mesh in which each cell lies, which another rank may have: both meshes
- * stand in Morton order. */
+/* level[cells] <- for each cell the level of the cell of the first mesh that contains it, which may be on another rank;
+ * both meshes are in Morton order. */
 static TesStatus find_first_levels(const TesMesh *mesh, const TesMesh *first, int8_t *level) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
@@ -104,7 +104,7 @@ done:
   return status;
 }
 
-/* Whether the cells from c on are all children of one cell; leaves stand in Morton order. */
+/* Whether the cells from c on are all children of one cell; leaves are in Morton order. */
 static bool is_family(const TesiLeaves *l, int children, int64_t c) {
   if (c + children > l->cells || l->level[c] == 0) return false;
   for (int i = 0; i < children; i++)
@@ -112,8 +112,8 @@ static bool is_family(const TesiLeaves *l, int children, int64_t c) {
   return true;
 }
 
-/* Families without a mark that have less than this part of the mean are coarsened, but not beyond the first mesh. No
- * family is parted between ranks. */
+/* Families without a mark whose sum is less than this part of the mean are coarsened, but not beyond the first mesh.
+ * All cells of a family are on one rank. */
 static void mark_calm(const TesMesh *mesh, double part, const int8_t *first, const double *eta2, int8_t *mark) {
   const int children = 1 << mesh->dim;
   double all = 0;
@@ -139,7 +139,7 @@ static double calm_part(const TesSpace *space) {
   return space->scalars > 1 ? fmin(part, pow(4, -space->degree)) : part;
 }
 
-/* The mesh of one fraction; NULL: no cell changes. All components have the same cells. */
+/* The mesh for one fraction; NULL: no cell changes. All components have the same cells. */
 static TesStatus try_fraction(const TesSpace *space, const TesAdaptDesc *desc, double fraction,
                               const int8_t *first, const double *eta2, int8_t *mark, TesMesh **adapted) {
   TesContext *ctx = space->context;

@@ -32,7 +32,7 @@ static bool is_due(const TesiInTime *it, const TesAdaptDesc *desc) {
   return desc->every ? it->march.step % desc->every == 0 : it->march.crossed >= CELLS * (1 - 1e-9);
 }
 
-/* The problem goes on on another mesh: `next` becomes what it was, and is destroyed. */
+/* The problem continues on another mesh: `next` gets the problem's old objects and is destroyed. */
 static void take_over(TesProblem *p, TesProblem **next) {
   const TesProblem swap = *p;
   *p = **next, **next = swap;
@@ -44,8 +44,8 @@ static void take_over(TesProblem *p, TesProblem **next) {
 
 /* ---- before the first step ----------------------------------------------------------------------------- */
 
-/* eta2[cells] <- the squared error of the interpolated initial functions in L2, of flows the velocity; sum: of all.
- * size: about |u|^2. */
+/* eta2[cells] <- the squared L2 error of the interpolated initial functions; flows: of the velocity; sum: over all
+ * cells. size: about |u|^2. */
 static TesStatus find_initial_error(const TesProblem *p, const TesSpace *space, const TesFunction *const *f,
                                     double *eta2, double *sum, double *size) {
   TesContext *ctx = p->context;
@@ -63,7 +63,7 @@ done:
   return status;
 }
 
-/* *mesh <- the next mesh for the initial functions; NULL: that of the space is fine enough. */
+/* *mesh <- the next mesh for the initial functions; NULL: the present mesh is fine enough. */
 static TesStatus fit_once(const TesProblem *p, const TesSpace *space, const TesFunction *const *f,
                           const TesAdaptDesc *desc, TesMesh **mesh) {
   const double round_off = 1e-24;
@@ -80,7 +80,7 @@ done:
   return status;
 }
 
-/* The mesh for the initial functions, a round a level; NULL: the problem's own. */
+/* The mesh for the initial functions, one round per level; NULL: the problem's own mesh. */
 static TesStatus fit_initial(const TesProblem *p, const TesAdaptDesc *desc, TesMesh **mesh) {
   enum { ROUNDS = 10 };
   TesContext *ctx = p->context;

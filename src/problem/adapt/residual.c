@@ -20,7 +20,7 @@ static void side_tables(int n, const TesiFaceRule *rule, TesiSideTables *t) {
   }
 }
 
-/* u_t of all components, behind each other, of second order u_tt; nothing where no step was made. */
+/* u_t of all components, one after the other; second order: u_tt; nothing before the first step. */
 static TesStatus find_rate(const TesProblem *p, TesiResidual *s) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -135,7 +135,7 @@ static int material_of(const TesiResidual *s, int64_t cell) {
   return across < 0 ? tes_mesh_material(s->space->mesh, cell) : s->names_across[across].material;
 }
 
-/* Values at n points x[3][n]; `constant` where there is no function. */
+/* Values at n points x[3][n]; `constant` if there is no function. */
 static void values_of(const TesFunction *f, double constant, int64_t n, const double *x, double *value) {
   for (int64_t p = 0; p < n && !f; p++) value[p] = constant;
   if (f) tesi_function_values(f, n, x, x + n, x + 2 * n, 0, value);
@@ -365,7 +365,7 @@ typedef struct SidePoints {
   double x[3 * TESI_FACE_MOST], J[9 * TESI_FACE_MOST], u[3 * TESI_FACE_MOST], gradient[9 * TESI_FACE_MOST];
 } SidePoints;
 
-/* Which of the six tables the points t = origin + axis s need. */
+/* The number of the table, of six, for the points t = origin + axis s. */
 static int side_number(double origin, double axis) {
   const double size = fabs(axis), low = axis < 0 ? origin - size : origin;
   return (axis < 0 ? 3 : 0) + (size > 0.75 ? 0 : low < 0.25 ? 1 : 2);

@@ -21,7 +21,7 @@ done:
   return status;
 }
 
-/* Cells of another rank may be curved where those of this one are not: all are shown as the most general ones are. */
+/* Cells of another rank may be curved even if this rank has none: all cells are sent in the most general form. */
 static TesStatus take_geometry(TesiResidual *s) {
   TesContext *ctx = s->space->context;
   TesStatus status = TES_OK;

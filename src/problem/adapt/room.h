@@ -1,5 +1,5 @@
-/* Whether the next mesh of an adaptive solve has room: predicted from what the present one took, before anything of
- * it is made. */
+/* Predicts whether the next mesh of an adaptive solve fits into memory, from the memory of the present mesh, before
+ * anything is made. */
 #ifndef TESI_ROOM_H
 #define TESI_ROOM_H
 
@@ -10,7 +10,7 @@ typedef struct TesiRoom {
   size_t host, device;
 } TesiRoom;
 
-/* A mesh `growth` times as large; bytes of the device that the present step could have done without. */
+/* A mesh `growth` times as large; bytes of the device that the present step used without need. */
 typedef struct TesiNextMesh {
   int64_t cells, dofs;
   double growth;
@@ -18,10 +18,9 @@ typedef struct TesiNextMesh {
 } TesiNextMesh;
 
 void tesi_room_begin(TesContext *ctx, TesiRoom *room);
-/* TES_OUT_OF_MEMORY where the next step needs more than there will be when the present one is gone. Everything a
- * step holds at a time counts (vectors, index tables, factors, levels, Krylov vectors, dual problems, what set-up
- * needs in passing), in proportion to the mesh:
- * what does not grow, as the coarsest level, is overestimated. */
+/* TES_OUT_OF_MEMORY if the next step needs more memory than there is after the present step is released. Everything a
+ * step holds at a time counts (vectors, index tables, factors, levels, Krylov vectors, dual problems, temporary memory
+ * of the set-up), in proportion to the mesh. Parts that do not grow, such as the coarsest level, are overestimated. */
 TesStatus tesi_room_check(TesContext *ctx, const TesiRoom *room, const TesiNextMesh *next);
 
 #endif

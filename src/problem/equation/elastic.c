@@ -110,7 +110,7 @@ done:
   return status;
 }
 
-/* A material with one of the two constants has the other of the whole body. */
+/* If a material gives one of the two constants, the other is that of the whole body. */
 static TesStatus flatten_all(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -138,14 +138,14 @@ done:
   return status;
 }
 
-/* The direction of the normals of all ranks' faces from those of each; -2: a rank has none. */
+/* The common direction of the normals on all ranks, from the direction on each; -2: a rank has no faces. */
 static void agree_in_direction(TesContext *ctx, int *direction) {
   double extremes[2] = {*direction, *direction == -2 ? -3 : -*direction};
   tesi_reduce(ctx, TESI_MAXIMUM, 2, extremes);
   *direction = extremes[1] == 1 || extremes[0] != -extremes[1] ? -1 : (int)extremes[0];
 }
 
-/* The direction of the normals of a boundary; -1: they have no one, or none along an axis. */
+/* The direction of the normals of a boundary; -1: they differ, or are not along an axis. */
 static TesStatus find_normal(const TesMesh *mesh, int boundary, int *direction) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
@@ -174,8 +174,8 @@ done:
   return status;
 }
 
-/* Slip on faces along the axes, all in one direction: a component is 0, the others are free. Of other faces it stays
- * for the space (space/slip.h). */
+/* Slip on faces whose normals have the same axis: one component is 0, the others are free. Slip on other faces is left
+ * to the space (space/slip.h). */
 static TesStatus complete_boundaries(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -194,7 +194,7 @@ done:
 
 /* ---- total forces -------------------------------------------------------------------------------------- */
 
-/* Of a group of curves the length, of a group of points their number. */
+/* The length of a group of curves, or the number of points of a group of points. */
 static TesStatus find_area(const TesMesh *mesh, int degree, int boundary, double *area) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
@@ -217,7 +217,7 @@ static bool has_place(const TesFunction *force) {
   return tesi_function_uses(force) || value[0] != value[1];
 }
 
-/* Why a boundary has no total force; NULL: it has. */
+/* The reason why a boundary cannot have a total force; NULL: it can. */
 static const char *refused_total(const TesProblem *p, int i) {
   const TesiGiven *on = &p->numbered.given[i];
   if (!tesi_given_open(on, p->mesh->dim) || on->alpha) return "a total force is a Neumann condition";
@@ -293,8 +293,11 @@ static void tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
                 dim == 3                          ? ""
                 : desc->plane == TES_PLANE_STRESS ? ", plane stress"
                                                   : ", plane strain");
-  tesi_told_add(told, "\ndata      lambda = %s   mu = %s", tesi_told_text(desc->data.lambda, "0"),
-                tesi_told_text(desc->data.a, "1"));
+  if (*told->constants)
+    tesi_told_add(told, "\ndata      %s", told->constants);
+  else
+    tesi_told_add(told, "\ndata      lambda = %s   mu = %s", tesi_told_text(desc->data.lambda, "0"),
+                  tesi_told_text(desc->data.a, "1"));
   if (desc->data.temperature)
     tesi_told_add(told, "\n          expansion = %s   temperature = %s",
                   tesi_told_text(desc->data.expansion, "0"), tesi_told_text(desc->data.temperature, "0"));

@@ -4,22 +4,22 @@
 
 #include "problem/problem.h"
 
-/* The load is there: what it has of rigid motions that nothing holds is taken away where that is rounding, else
- * refused. */
+/* Called when the load exists: its components along loose motions are removed if they are of the size of rounding, else
+ * the load is refused. */
 TesStatus tesi_elasticity_balance(TesProblem *problem);
-/* size[length] <- sum of |int f phi| and of |int g phi| of each boundary, host: what rounding of the load is measured
- * with. */
+/* size[length] <- sum of |int f phi| and of |int g phi| over each boundary, on the host: the scale of the load's
+ * round-off. */
 TesStatus tesi_elasticity_load_size(const TesProblem *problem, double *size);
-/* The data of thermal strain are there: expansion becomes expansion times temperature (TesiNumbered). */
+/* Called when the data of thermal strain exist: expansion becomes expansion times temperature (TesiNumbered). */
 TesStatus tesi_thermal_complete(TesProblem *problem);
 /* b <- b + int s d phi_i / d x_component, s = (3 lambda + 2 mu) thermal strain (plane stress: 2 lambda + 2 mu), at all
- * nodes or without the given ones. */
+ * nodes or at all except given nodes. */
 TesStatus tesi_thermal_load(const TesProblem *problem, int component, bool all, TesVector *b);
-/* u <- u without free motions, or with those of the exact solution at the nodes. */
+/* u <- u with its loose motions removed, or replaced by those of the exact solution at the nodes. */
 TesStatus tesi_elasticity_remove_motions(TesProblem *problem);
-/* Component `direction` of int sigma n over a boundary, by the residual of the equation at its nodes. */
+/* Component `direction` of int sigma n over a boundary, from the residual of the equation at its nodes. */
 TesStatus tesi_elasticity_force(const TesProblem *problem, int boundary, int direction, double *force);
-/* By component: the sum of all loads, and that of what supports and springs do to the body. */
+/* By component: the sum of all loads, and the force of supports and springs on the body. */
 TesStatus tesi_elasticity_totals(const TesProblem *problem, double load[TESI_AXES],
                                  double reaction[TESI_AXES]);
 

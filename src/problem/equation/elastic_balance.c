@@ -1,11 +1,11 @@
-/* Rigid motions that nothing holds, in a static problem of elasticity. */
+/* Loose motions in a static problem of elasticity. */
 #include "operator/elasticity/elasticity_motions.h"
 #include <math.h>
 #include <stdio.h>
 #include "problem/equation/elastic.h"
 #include "space/slip.h"
 
-/* The force of b in each direction and its moments about the origin: 3D about x, y, z, 2D one. */
+/* The force of b in each direction and its moments about the origin: in 3D about x, y, z, in 2D one moment. */
 static TesStatus sum_forces(const TesProblem *p, const double *b, double force[3], double moment[3]) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -52,7 +52,7 @@ done:
   return status;
 }
 
-/* Of nearly incompressible materials, which this form does not suit. */
+/* For nearly incompressible materials, for which this form is not suitable. */
 static void warn(const TesProblem *p) {
   const double nu = tesi_elasticity_poisson(p->op);
   if (p->space->degree == 1 && nu > 0.45)
@@ -73,8 +73,8 @@ static double allowed(const TesSpace *space) {
   return space->slip ? fmax(1e-4, space->slip->along.kinks * space->slip->along.kinks) : 1e-8;
 }
 
-/* Whether the load's part of each motion is rounding of the loads that were added, each by itself. What faces
- * with slip leave is left out with a warning. */
+/* Whether the load's part of each motion is the round-off of the single loads that were added. A part that faces with
+ * slip leave is dropped with a warning. */
 static TesStatus check_parts(const TesProblem *p, const double *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -103,6 +103,14 @@ done:
   return status;
 }
 
+/* In time inertia holds what supports do not. */
+static TesStatus tell_in_time(const TesProblem *p) {
+  int loose = 0;
+  const TesStatus status = p->space->slip ? tesi_elasticity_unheld(p->op, &loose) : TES_OK;
+  if (status == TES_OK) tesi_along_tell(p->space, loose > 0);
+  return status;
+}
+
 /* Motions that nothing holds: the loads have no part in them, but for rounding, which is taken away. */
 TesStatus tesi_elasticity_balance(TesProblem *p) {
   TesContext *ctx = p->context;
@@ -110,6 +118,7 @@ TesStatus tesi_elasticity_balance(TesProblem *p) {
   const int64_t n = p->space->length;
   double *b = NULL;
   warn(p);
+  if (p->in_time) return tell_in_time(p);
   TES_TRY(tesi_elasticity_motions(p->op, &p->motions, &p->motion));
   tesi_along_tell(p->space, p->motions > 0);
   if (!p->motions) return TES_OK;

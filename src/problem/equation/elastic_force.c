@@ -1,4 +1,4 @@
-/* What elasticity knows of forces (forces.h), and the sums of loads and reactions. */
+/* Forces of elasticity (forces.h), and the sums of loads and reactions. */
 #include <math.h>
 #include <stdio.h>
 #include "device/copies.h"

@@ -1,4 +1,4 @@
-/* The equations of the library, a table each with an element. */
+/* The equations of the library, one table per equation and element. */
 #ifndef TESI_EQUATIONS_H
 #define TESI_EQUATIONS_H
 

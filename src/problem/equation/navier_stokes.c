@@ -1,5 +1,5 @@
-/* u_t + (u . grad) u - nu Lap u + grad p = f, div u = 0, with continuous elements: nu is data.a. Steps: flow/split/.
- * And the same without u_t and (u . grad) u, steady. */
+/* u_t + (u . grad) u - nu Lap u + grad p = f, div u = 0, with continuous elements; nu is data.a. Steps: flow/split/.
+ * Also the steady equation without u_t and (u . grad) u. */
 #include <math.h>
 #include "functional/functional.h"
 #include "functional/rt/rt_functional.h"
@@ -169,7 +169,7 @@ const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .force = tesi_split_force,
                                              .own = &tesi_explicit_own};
 
-/* The norm of the pressure's error; where the pressure is undetermined it is shifted to the mean of the exact one. */
+/* The norm of the pressure's error; a pressure that is not determined is shifted to the mean of the exact pressure. */
 static TesStatus pressure_error(const TesProblem *p, const TesFunction *exact, double *l2) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

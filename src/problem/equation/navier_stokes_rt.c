@@ -46,7 +46,7 @@ static const TesiSupport support = {
     .modes = true,
     .field = "u",
     .unknowns = "u, p",
-    .ranks = {.because = "space.element: q works on several"},
+    .ranks = {.meshes = TESI_ON_GRID | TESI_ON_RINGS, .has = ~UINT64_C(0)},
     .tell = tesi_navier_stokes_tell};
 static const TesiFlowEquation flow = {.check = tesi_coupled_check};
 const TesiEquation tesi_navier_stokes_rt = {.name = "navier_stokes",

@@ -1,4 +1,4 @@
-/* -div(a grad u) + c u = f: the diffusion and the reaction, and f with 1 for its default. */
+/* -div(a grad u) + c u = f: diffusion, reaction and f, whose default is 1. */
 #include "problem/equation/equations.h"
 
 /* Whether there is a reaction anywhere. */

@@ -94,7 +94,7 @@ static const TesiSupport support = {
     .modes = true,
     .field = "u",
     .unknowns = "u",
-    .ranks = {.because = "space.element: q works on several"},
+    .ranks = {.meshes = TESI_ON_GRID | TESI_ON_RINGS, .has = ~UINT64_C(0)},
     .tell = tesi_diffusion_tell};
 const TesiEquation tesi_poisson_dg = {.name = "poisson",
                                       .support = &support,

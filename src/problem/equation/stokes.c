@@ -36,7 +36,7 @@ static TesStatus mean_viscosity(const TesProblem *p, double *nu) {
   TesStatus status = TES_OK;
   const TesFunction *f = p->numbered.data.a;
   const TesMesh *m = p->mesh;
-  double *middle[TESI_AXES] = {NULL}, *values = NULL, x[TESI_AXES] = {0}, sum = 0;
+  double *middle[TESI_AXES] = {NULL}, *values = NULL, x[TESI_AXES] = {0}, sum[2] = {0, 0};
   *nu = 1;
   if (!f || tes_function_constant(f, nu)) return TES_OK;
   const int64_t rows = (int64_t)m->box[1] * (m->dim == 3 ? m->box[2] : 1);
@@ -50,13 +50,23 @@ static TesStatus mean_viscosity(const TesProblem *p, double *nu) {
       middle[1][i] = x[1], middle[2][i] = x[2];
     }
     TES_TRY(tes_function_evaluate(f, m->box[0], middle[0], middle[1], middle[2], 0, values));
-    for (int i = 0; i < m->box[0]; i++) sum += log(values[i]);
+    for (int i = 0; i < m->box[0]; i++) sum[0] += log(values[i]);
   }
-  *nu = exp(sum / (double)(rows * m->box[0]));
+  sum[1] = (double)(rows * m->box[0]);
+  tesi_reduce(ctx, TESI_SUM, 2, sum);
+  *nu = exp(sum[0] / sum[1]);
 done:
   for (int d = 0; d < TESI_AXES; d++) tesi_free(ctx, &middle[d]);
   tesi_free(ctx, &values);
   return status;
+}
+
+/* The box of all ranks. */
+static double length_along(const TesProblem *p, int d) {
+  const double *x = p->mesh->coordinates[d];
+  double length = x[p->mesh->box[d]] - x[0];
+  if (p->mesh->box[d] < p->mesh->window[d].cells) tesi_reduce(p->context, TESI_SUM, 1, &length);
+  return length;
 }
 
 TesStatus tesi_stokes_choose_unit(TesProblem *p) {
@@ -64,9 +74,8 @@ TesStatus tesi_stokes_choose_unit(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiFlowSize size = {.dim = p->mesh->dim, .volume = 1, .cells = 1};
   for (int d = 0; d < size.dim; d++) {
-    const double *x = p->mesh->coordinates[d];
-    size.volume *= x[p->mesh->box[d]] - x[0];
-    size.cells *= p->mesh->box[d];
+    size.volume *= length_along(p, d);
+    size.cells *= p->mesh->window[d].cells;
   }
   tes_function_constant(p->numbered.data.c, &size.alpha);
   TES_TRY(mean_viscosity(p, &size.nu));
@@ -77,8 +86,7 @@ done:
 
 double tesi_stokes_extent(const TesProblem *p) {
   double extent = 0;
-  for (int d = 0; d < p->mesh->dim; d++)
-    extent = fmax(extent, p->mesh->coordinates[d][p->mesh->box[d]] - p->mesh->coordinates[d][0]);
+  for (int d = 0; d < p->mesh->dim; d++) extent = fmax(extent, length_along(p, d));
   return extent;
 }
 
@@ -158,12 +166,14 @@ static TesStatus check_cells(const TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double most = 1e8;
-  double least = INFINITY, largest = 0;
+  double ends[2] = {-INFINITY, 0}; /* the negative of the least; the largest */
   for (int d = 0; d < p->mesh->dim; d++)
     for (int i = 0; i < p->mesh->box[d]; i++) {
       const double h = p->mesh->coordinates[d][i + 1] - p->mesh->coordinates[d][i];
-      least = fmin(least, h), largest = fmax(largest, h);
+      ends[0] = fmax(ends[0], -h), ends[1] = fmax(ends[1], h);
     }
+  tesi_reduce(ctx, TESI_MAXIMUM, 2, ends);
+  const double least = -ends[0], largest = ends[1];
   TES_CHECK(
       largest <= most * least,
       "mesh.box: the longest edge of a cell, %.3g, is %.2g times the shortest, %.3g; stokes takes %g at most",
@@ -279,12 +289,13 @@ done:
 static bool has_cubes(const TesProblem *p) {
   for (int l = 0; l < tes_multigrid_levels(p->multigrid); l++) {
     const TesSpace *space = tes_multigrid_level(p->multigrid, l).space;
-    double least = INFINITY, most = 0;
+    double ends[2] = {-INFINITY, 0};
     for (int d = 0; d < space->dim; d++) {
       const TesiAxis *a = tesi_modal(space, d);
-      for (int c = 0; c < a->cells; c++) least = fmin(least, a->h[c]), most = fmax(most, a->h[c]);
+      for (int c = 0; c < a->cells; c++) ends[0] = fmax(ends[0], -a->h[c]), ends[1] = fmax(ends[1], a->h[c]);
     }
-    if (most > 1.1 * least) return false;
+    tesi_reduce(p->context, TESI_MAXIMUM, 2, ends);
+    if (ends[1] > 1.1 * -ends[0]) return false;
   }
   return true;
 }
@@ -460,7 +471,7 @@ static const TesiSupport support = {
     .modes = true,
     .field = "velocity, pressure",
     .unknowns = "u, p",
-    .ranks = {.because = "space.element: q works on several"},
+    .ranks = {.meshes = TESI_ON_GRID | TESI_ON_RINGS, .has = ~UINT64_C(0)},
     .tell = tesi_stokes_tell};
 const TesiEquation tesi_stokes = {.name = "stokes",
                                   .support = &support,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/coarse/factorization.h"
+#include "multigrid/multigrid.h"
 #include "operator/transport/transport_operator.h"
 #include "parallel/comm.h"
 #include "problem/modal.h"
@@ -47,10 +48,18 @@ int tesi_transport_form_of_steps(const TesProblem *p, TesTermDesc *term) {
   return carries(p) ? tesi_diffusion_form(p, term) : tesi_transport_form(p, term);
 }
 
+/* Of the finest level: on several ranks with the levels that are whole on each of them, in its place. */
+static double ordered_bytes(const TesProblem *p) {
+  const double own = tesi_ordered_cells_bytes(p->space);
+  if (tesi_ranks(p->context) == 1) return own;
+  return own + own / fmax(1, (double)p->space->dofs) * TESI_WHOLE_CARRIED;
+}
+
 /* The cycle of the symmetric part takes about 2 |b| L / a iterations, L the width of the domain: 17 at 8, 54 at 32 (Q2,
  * 64 x 64 cells, 1e-9), at a tenth of the cost of set-up. Factors take half of the memory at most. */
 static bool has_room(const TesProblem *p) {
-  return tesi_ordered_cells_bytes(p->space) < 0.5 * (double)tes_memory_available();
+  const double most = 0.5 * (double)tes_memory_available();
+  return !tesi_reduce_any(p->context, !(ordered_bytes(p) < most));
 }
 
 static bool prevails(const TesProblem *p, const TesiTransport *t) {
@@ -62,15 +71,43 @@ double tesi_transport_ordered_bytes(const TesProblem *p) {
   const TesSmootherKind asked = p->options.smoother;
   const bool steady = tesi_problem_transports(p) && p->space->element->nodal && !p->in_time,
              ordered = asked == TES_SMOOTHER_ORDERED_CELLS || (asked == TES_SMOOTHER_AUTO && has_room(p));
-  return steady && ordered ? tesi_ordered_cells_bytes(p->space) * (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) : 0;
+  return steady && ordered ? ordered_bytes(p) * (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) : 0;
 }
 
 bool tesi_transport_whole(const TesProblem *p, const TesiTransport *t) {
   const TesSmootherKind asked = p->options.smoother;
   if (t->modal) return tesi_transport_dg_levels(p, t);
-  if (tesi_ranks(p->context) > 1 || (p->in_time && p->in_time->moves)) return false;
+  if (p->in_time && p->in_time->moves) return false;
   if (asked != TES_SMOOTHER_AUTO || p->in_time) return asked == TES_SMOOTHER_ORDERED_CELLS;
   return prevails(p, t);
+}
+
+/* Of all ranks: of a mesh that each of them has whole, made coarser where it is large. */
+static TesStatus find_closed(const TesOperator *op, int64_t *longest) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesSpace *part = tesi_space_retain(op->space), *coarser = NULL, *whole = NULL;
+  TesOperator *of_whole = NULL;
+  if (!op->local) {
+    status = tesi_ordered_cells_closed(op, longest);
+    goto done;
+  }
+  while (part->layout->global > TESI_WHOLE_CARRIED) {
+    TES_TRY(tes_space_coarsen(part, &coarser));
+    if (!coarser) break;
+    tes_space_destroy(&part);
+    part = coarser, coarser = NULL;
+  }
+  TES_TRY(tesi_multigrid_gather(part, &whole));
+  status = tesi_operator_on(op, whole, TES_DOUBLE, &of_whole);
+  if (status == TES_OK) status = tesi_ordered_cells_closed(of_whole, longest);
+  if (status != TES_OK)
+    status = tesi_fail(ctx, status, __FILE__, __LINE__, __func__, "%s", tes_context_message(whole->context));
+done:
+  tes_operator_destroy(&of_whole);
+  tes_space_destroy(&whole);
+  tes_space_destroy(&part);
+  return status;
 }
 
 /* Coarse meshes carry across closed paths what the finest does not: levels end where sparse factors of the whole are
@@ -83,7 +120,7 @@ TesStatus tesi_transport_enough(const TesProblem *p, int64_t *dofs) {
   int64_t longest = 0;
   *dofs = 0;
   if (!t || t->modal || p->options.method == TES_METHOD_DIRECT || !(t->peclet > 3)) return TES_OK;
-  TES_TRY(tesi_ordered_cells_closed(p->levels, &longest));
+  TES_TRY(find_closed(p->levels, &longest));
   if (longest > PATH)
     *dofs = tesi_factorization_missing(p->context) ? TESI_DENSE : p->mesh->dim == 2 ? PLANE : SPACE;
 done:

@@ -1,17 +1,17 @@
-/* What all flows in time share whose convection is explicit: when steps are stable, and whether one was. */
+/* Common to all flows in time with explicit convection: stable step lengths, and a check whether a step was stable. */
 #ifndef TESI_FLOW_STEPS_H
 #define TESI_FLOW_STEPS_H
 
 #include "problem/in_time.h"
 
-/* Distances of neighbouring nodes that the flow may cross in a step, so that it is stable. */
+/* Node distances that the flow may cross per step so that the step is stable. */
 #define TESI_FLOW_STEPS_STABLE 0.6
 
-/* Whether the values after a step are finite and have grown as those of a flow may; before NULL: one that starts.
- * *most: the largest velocity before, NaN where it is not known; becomes that after the step. */
+/* Whether the values after a step are finite and have not grown too much; before NULL: the first step. *most: the
+ * largest velocity before the step, NaN if not known; becomes the largest velocity after it. */
 TesStatus tesi_flow_steps_check(const TesProblem *problem, double dt, const TesVector *velocity,
                                 const TesVector *pressure, const TesVector *before, double *most);
-/* The message of a solve inside a step that found no finite numbers, where it left none. */
+/* The message for a solve inside a step that met values that are not finite, if the solve left no message. */
 TesStatus tesi_flow_steps_tell(const TesProblem *problem, double dt, TesStatus status);
 
 #endif

@@ -22,7 +22,7 @@ TesStatus tesi_cell_patch_basis(TesContext *ctx, int n, const uint8_t end[2], do
   if (size == 0) return TES_OK;
   tesi_cell_patch_matrices(n, end, K, M);
   for (int i = 0; i < size; i++)
-    for (int j = 0; j < size; j++) { /* in place: the target is never behind the source */
+    for (int j = 0; j < size; j++) { /* in place: an entry is never written before it is read */
       K[i * size + j] = K[(i + first) * n + j + first];
       M[i * size + j] = M[(i + first) * n + j + first];
     }
@@ -56,7 +56,7 @@ done:
   return status;
 }
 
-/* A cell with no neighbour and no Dirichlet face is singular without a mass. */
+/* Without a mass term, a cell with neither neighbour nor Dirichlet face has a singular matrix. */
 static void keep_definite(const TesiCellPatches *p, int64_t c) {
   double *g = p->g[c];
   for (int d = 0; d < p->m->dim; d++)
@@ -64,7 +64,7 @@ static void keep_definite(const TesiCellPatches *p, int64_t c) {
   if (g[3] == 0) g[3] = g[0] + g[1] + g[2];
 }
 
-/* Factors g[count][size] of cells from `first` on. */
+/* The arrays g[count][size] of cells from `first` on. */
 typedef struct Means {
   const TesiCellPatches *p;
   int64_t first, size;
@@ -194,7 +194,7 @@ static int by_class(const void *a, const void *b) {
   return (x->cell > y->cell) - (x->cell < y->cell);
 }
 
-/* Cells of a colour, cells of equal classes together, in windows that keep neighbours near. */
+/* Cells of a colour in windows of neighbouring cells; within a window cells of the same class are together. */
 static TesStatus sort_colour(const TesiCellPatches *p, int64_t count, int32_t *order) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -268,7 +268,7 @@ done:
   return status;
 }
 
-/* What patches of cells and of lines have in common. */
+/* The common part of patches of cells and of lines. */
 static TesStatus begin(const TesOperator *op, bool lines, TesiCellPatches **patches) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -1,8 +1,8 @@
 /* Cell patches of operators on mapped cells: the preconditioner
  *     B = sum over cells c of W R_c' A_c^-1 R_c W,
  * R_c: the nodes of cell c that are unknowns and on no hanging line of it, and zero at its other nodes; A_c: a
- * separable surrogate of the assembled operator among the nodes of the cell, without sides that are all Dirichlet
- * or hang,
+ * separable approximation of the assembled operator on the nodes of the cell, without sides whose nodes are all
+ * Dirichlet nodes or hang,
  *     A_c = g_0 M (x) M (x) K + g_1 M (x) K (x) M + g_2 K (x) M (x) M + m M (x) M (x) M,
  * K, M: 1D stiffness and mass of the cell [0, 1] and, at its ends, of its neighbours (Lottes and Fischer, Hybrid
  * multigrid/Schwarz algorithms for the spectral element method, J. Sci. Comput. 24, 2005), inverted by fast
@@ -14,8 +14,8 @@
  * So B is symmetric, and definite on the unknowns; on a box of equal cells and constant a and c each A_c is the
  * assembled matrix itself.
  *
- * Cost of B: 4 dim n^(dim + 1) flops a cell and a division a node; index, weight and two vectors, no factors of the
- * geometry. */
+ * Cost of B: 4 dim n^(dim + 1) flops per cell and a division per node; it reads index, weight and two vectors, but no
+ * factors of the geometry. */
 #ifndef TESI_CELL_PATCH_H
 #define TESI_CELL_PATCH_H
 
@@ -24,8 +24,8 @@
 
 enum { TESI_CELL_PATCH_NODES = 9 };
 
-/* What is at an end of a cell in one direction: nothing to solve for (Dirichlet nodes, or they hang), nothing
- * beyond (a natural boundary), or a neighbour 2^(i/2) times as thick, i = -6 .. 6. */
+/* The kind of an end of a cell in one direction: no unknowns (Dirichlet or hanging nodes), no neighbour (a natural
+ * boundary), or a neighbour 2^(i/2) times as thick, i = -6 .. 6. */
 enum {
   TESI_END_GONE,
   TESI_END_FREE,
@@ -34,7 +34,7 @@ enum {
   TESI_ENDS = TESI_END_RATIO + 13
 };
 
-/* The cell of the same size beyond a face, and which of its faces it is; -1: none. */
+/* The cell of the same size across a face, and the number of the face in that cell; -1: none. */
 typedef struct TesiAcross {
   int32_t cell, face;
 } TesiAcross;
@@ -46,19 +46,19 @@ typedef void (*TesiCellPatchRun)(const TesiCellPatches *p, int64_t first, int64_
 
 struct TesiCellPatches {
   TesContext *context;
-  const TesiMapped *m; /* of the operator, which outlives this */
-  TesiExchange *sum;   /* of the unknowns that several ranks have; NULL: none */
+  const TesiMapped *m; /* owned by the operator, which must outlive this */
+  TesiExchange *sum;   /* for unknowns that several ranks share; NULL: one rank */
   int classes;
-  int class_of[TESI_ENDS][TESI_ENDS]; /* by the ends, -1: no cell has them */
-  double *S, *lambda; /* [classes][n][n] (node, mode), [classes][n]; modes that are not: S = 0, lambda = 1 */
-  uint8_t (*end)[3][2];       /* [cells] */
-  TesiAcross (*across)[3][2]; /* [cells], by direction and side; while patches are lines of cells, else NULL */
+  int class_of[TESI_ENDS][TESI_ENDS]; /* number of the class by its ends, -1: no cell has these ends */
+  double *S, *lambda;   /* [classes][n][n] (node, mode), [classes][n]; missing modes: S = 0, lambda = 1 */
+  uint8_t (*end)[3][2]; /* [cells] */
+  TesiAcross (*across)[3][2]; /* [cells], by direction and side; needed if patches are lines of cells, else NULL */
   double (*g)[4];             /* [cells] g_d, m */
   void *weight;               /* W, the operator's precision */
-  TesiLinePatches *lines;     /* patches are lines of cells (line_patch.h); NULL: they are cells */
-  TesiCellPatchKernels *kernels; /* on devices with kernels; NULL on the host, which has: */
-  /* batches of cells of one colour, `lanes` each: cell[batches][lanes], -1: none; index[batches][node][lanes], -1:
-   * not in the patch. */
+  TesiLinePatches *lines;        /* patches are lines of cells (line_patch.h); NULL: patches are cells */
+  TesiCellPatchKernels *kernels; /* on devices with kernels; NULL on the host, which uses: */
+  /* batches of cells of one colour, `lanes` cells each: cell[batches][lanes], -1: none; index[batches][node][lanes],
+   * -1: not in the patch */
   int lanes, colours;
   int64_t batches, *first_of_colour; /* [colours + 1] */
   int32_t *cell, *index;
@@ -66,41 +66,41 @@ struct TesiCellPatches {
 };
 
 TesStatus tesi_cell_patches_create(const TesOperator *op, TesiCellPatches **patches);
-/* The same with lines of stretched cells in the place of these cells: line_patch.h. */
+/* The same with lines of stretched cells as patches: line_patch.h. */
 TesStatus tesi_cell_patches_create_lines(const TesOperator *op, TesiCellPatches **patches);
 void tesi_cell_patches_destroy(TesiCellPatches **patches);
-/* z <- sum R_c' A_c^-1 R_c W r, over the cells of all ranks: B r without the last W, which a polynomial of B A
- * multiplies with anyway. The same bits for every number of threads and, but for contexts that are unordered, every
- * order of blocks. On a device: nothing is allocated, nothing waits. */
+/* z <- sum R_c' A_c^-1 R_c W r, over the cells of all ranks: B r without the last W, which the polynomial of B A
+ * multiplies by anyway. The bits do not depend on the number of threads and, except for `unordered` contexts, on the
+ * order of blocks. On a device nothing is allocated, and the call does not wait. */
 TesStatus tesi_cell_patches_apply(const TesiCellPatches *p, const void *r, void *z);
-/* The same, plain, float64: A_c assembled as a dense matrix, and solved with. */
+/* Plain version in float64: A_c is assembled as a dense matrix and solved. */
 TesStatus tesi_cell_patches_apply_ref(const TesiCellPatches *p, const double *r, double *z);
 TesCost tesi_cell_patches_cost(const TesiCellPatches *p);
 
-/* cell_patch_device.c: for patches that are complete but for `kernels`; may be destroyed after failure too. Errors:
- * TES_OUT_OF_MEMORY, before anything is allocated, where the device has no room. */
+/* cell_patch_device.c: for patches that are complete except `kernels`; to be destroyed after failure too. Errors:
+ * TES_OUT_OF_MEMORY, before anything is allocated, if the device has no room. */
 TesStatus tesi_cell_patch_kernels_create(const TesiCellPatches *p, TesiCellPatchKernels **kernels);
 void tesi_cell_patch_kernels_destroy(TesContext *ctx, TesiCellPatchKernels **kernels);
 TesStatus tesi_cell_patch_kernels_apply(const TesiCellPatches *p, const void *r, void *z);
-/* Of one application, from and to main memory. */
+/* Bytes of main memory that one application reads and writes. */
 double tesi_cell_patch_kernels_bytes(const TesiCellPatches *p);
 
-/* cell_patch_ends.c: p->end, and p->across of cells of this rank. On several ranks all call it. */
+/* cell_patch_ends.c: computes p->end, and p->across for cells of this rank. All ranks call it. */
 TesStatus tesi_cell_patches_find_ends(TesiCellPatches *p, const TesiLayout *layout);
 /* K, M [n][n] of the cell [0, 1] with its neighbours at the ends. */
 void tesi_cell_patch_matrices(int n, const uint8_t end[2], double *K, double *M);
-/* Adds the part of the neighbours to K and M of the cell alone. */
+/* Adds the contribution of the neighbours to K and M of the single cell. */
 void tesi_cell_patch_add_ends(int n, const uint8_t end[2], double *K, double *M);
-/* The basis of a pair of ends: S[n][n] (node, mode), lambda[n]; what is gone has no mode: S = 0, lambda = 1. S begins
- * with zeros. */
+/* The basis of a pair of ends: S[n][n] (node, mode), lambda[n]; removed nodes have no mode: S = 0, lambda = 1. S must
+ * be zero at entry. */
 TesStatus tesi_cell_patch_basis(TesContext *ctx, int n, const uint8_t end[2], double *S, double *lambda);
-/* p->weight from sum[nodes], the diagonals of the A_c of all patches at a node, and count[nodes], how many they are;
- * both are overwritten. */
+/* p->weight from sum[nodes], the sums of the diagonals of A_c over the patches at a node, and count[nodes], the number
+ * of these patches; both are overwritten. */
 TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op, double *sum, double *count);
 /* A_x = b by Cholesky, x from b; A[n][n] is overwritten. Plain. */
 void tesi_solve_dense(int n, double *A, double *x);
-/* The number of a vertex, the same for all cells, also if the vertex hangs. number[nodes]: numbers that are the same
- * on all ranks; NULL: the numbers of the index. */
+/* The number of a vertex, the same for all cells, also if the vertex hangs. number[nodes]: node numbers that are the
+ * same on all ranks; NULL: the index's numbers. */
 uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, const double *number, int64_t cell, int v);
 /* Whether node i of the cell, number `at`, is in its patch. */
 bool tesi_cell_patch_has(const TesiMapped *m, int64_t cell, int64_t at);

@@ -1,7 +1,7 @@
 /* The batches first .. end - 1 of one colour in one precision: lanes of a vector are cells, all n^dim values of a
  * batch in the first cache.
- * Tables are vectors too, so that cells of a batch may differ in their ends: filled once a batch and direction, n^2
- * numbers beside the n^dim lines of n that are multiplied with them. */
+ * Tables are vectors too, so that the cells of a batch may have different ends. They are filled once per batch and
+ * direction: n^2 numbers, which is little compared with the n^dim values they are multiplied with. */
 #include "smoother/cell_patch/cell_patch.h"
 #include "tensor/simd_real.h"
 

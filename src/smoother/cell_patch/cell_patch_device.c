@@ -8,7 +8,7 @@
 enum { LINES = 256, MOST_CELLS = 128 };
 
 struct TesiCellPatchKernels {
-  bool ordered; /* values of cells, then sums in order; else atomics */
+  bool ordered; /* values of cells, then ordered sums; false: atomic additions */
   TesiKernel kernel;
   TesiGather gather;  /* ordered */
   int cells, threads; /* a block */
@@ -16,7 +16,7 @@ struct TesiCellPatchKernels {
   void *index, *g, *numbers, *tables; /* device */
 };
 
-/* Rows of the tables, whole 16 bytes. */
+/* Rows of the tables are multiples of 16 bytes. */
 static int padded(const TesiCellPatches *p) {
   const int n = p->m->n, chunk = 16 / (int)tesi_precision_size(p->m->precision);
   return (n + chunk - 1) / chunk * chunk;
@@ -41,7 +41,7 @@ done:
   return status;
 }
 
-/* The numbers of the cells: g_d and m, tables of the directions. */
+/* The data of the cells: g_d and m, classes of the directions. */
 static TesStatus upload_cells(const TesiCellPatches *p, TesiCellPatchKernels *k) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -57,7 +57,7 @@ done:
   return status;
 }
 
-/* The index of the patches, and the sums by it. */
+/* The index of the patches, and the order of sums over it. */
 static TesStatus upload_index(const TesiCellPatches *p, TesiCellPatchKernels *k) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -97,7 +97,7 @@ done:
   return status;
 }
 
-/* Cells with about LINES lines in all, and a thread for each line. */
+/* Blocks have cells with about LINES lines together, and a thread for each line. */
 static TesStatus get_kernel(const TesiCellPatches *p, TesiCellPatchKernels *k) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

@@ -1,4 +1,4 @@
-/* What is at the ends of the cells: neighbours are found by the vertices of their common face. */
+/* The kinds of the ends of the cells. Neighbours are found by the vertices of their common face. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,18 +8,18 @@
 #include "mesh/forest/hanging.h"
 #include "smoother/cell_patch/cell_patch.h"
 
-/* cell: of this rank, or from m->cells on of others. */
+/* cell: of this rank, or from m->cells on of other ranks. */
 typedef struct Face {
   uint64_t key;
   int32_t cell;
   int8_t face;
-  bool fine; /* it hangs on a coarser one */
+  bool fine; /* it hangs on a coarser cell */
 } Face;
 
-/* What other ranks are told about a face that they may have too. */
+/* The data that other ranks get about a face that they may share. */
 typedef struct Told {
   uint64_t key;
-  double thickness; /* of the cell, across the face */
+  double thickness; /* of the cell, in the direction across the face */
   bool fine;
 } Told;
 
@@ -43,7 +43,7 @@ static uint64_t mix(uint64_t bits) {
   return bits ^ (bits >> 31);
 }
 
-/* Of the node that the index has at vertex v: on hanging lines one of the coarse side. */
+/* The number of the node that the index has at vertex v; on hanging lines it is a node of the coarse side. */
 static uint64_t index_key(const TesiMapped *m, const double *number, int64_t cell, int v) {
   const int n = m->n, step[3] = {1, n, n * n};
   int at = 0;
@@ -52,15 +52,16 @@ static uint64_t index_key(const TesiMapped *m, const double *number, int64_t cel
   return mix(number ? (uint64_t)number[node] : (uint64_t)node);
 }
 
-/* The same for a vertex in all cells: where it halves an edge or a face of the coarse side, from the corners of
- * that. */
+/* The number of a vertex, the same in all cells. If it halves an edge or a face of the coarse side, the number comes
+ * from the corners of that edge or face. */
 uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, const double *number, int64_t cell, int v) {
   const int last = m->n - 1, i[3] = {(v & 1) * last, (v >> 1 & 1) * last, (v >> 2 & 1) * last};
   if (!tesi_mapped_hangs(m, cell)) return 4 * index_key(m, number, cell, v);
   const unsigned halved =
       tesi_hanging_directions(m->dim, m->n, m->mask[cell], i) & ((unsigned)v ^ m->mask[cell]);
   uint64_t sum = 0;
-  for (unsigned t = 0; t < 4; t++) { /* corners come twice, or four times, where fewer directions are halved */
+  for (unsigned t = 0; t < 4;
+       t++) { /* a corner is repeated twice, or four times, if fewer directions are halved */
     unsigned corner = (unsigned)v, bit = 0;
     for (int d = 0; d < 3; d++)
       if (halved >> d & 1) corner ^= (t >> bit++ & 1) << d;
@@ -69,7 +70,7 @@ uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, const double *number, i
   return sum;
 }
 
-/* Both sides of a hanging face have the key of the coarse one. */
+/* Both sides of a hanging face have the key of the coarse face. */
 static Face face_of(const TesiMapped *m, const double *number, int64_t cell, int face) {
   Face f = {.cell = (int32_t)cell, .face = (int8_t)face, .fine = hangs(m, cell, face)};
   for (int v = 0; v < 1 << m->dim; v++)
@@ -98,7 +99,7 @@ static void thickness(const TesiGeometry *g, int64_t cell, const double *B, cons
   }
 }
 
-/* Of face f, among the faces of the same key, first .. end - 1. */
+/* The other side of face f, among the faces first .. end - 1 with the same key. */
 static uint8_t end_of(const TesiCellPatches *p, const Face *f, const Face *first, const Face *end,
                       double (*const h)[3]) {
   const TesiMapped *m = p->m;
@@ -119,7 +120,8 @@ static int bucket_of(const Face *f) {
   return (int)(f->key >> 54);
 }
 
-/* to[count] <- the faces by bucket: bucket b has start[b] .. start[b + 1] - 1; start[BUCKETS + 1], zero before. */
+/* to[count] <- the faces sorted by bucket: bucket b has start[b] .. start[b + 1] - 1; start[BUCKETS + 1] is zero at
+ * entry. */
 static void distribute(const Face *faces, int64_t count, int64_t *start, Face *to) {
   int64_t next[BUCKETS];
   for (int64_t i = 0; i < count; i++) start[bucket_of(&faces[i]) + 1]++;
@@ -130,7 +132,7 @@ static void distribute(const Face *faces, int64_t count, int64_t *start, Face *t
   for (int64_t i = 0; i < count; i++) to[next[bucket_of(&faces[i])]++] = faces[i];
 }
 
-/* The ends at the faces of a bucket, which it sorts. */
+/* Computes the ends at the faces of a bucket, after sorting the bucket. */
 static void find_ends(const TesiCellPatches *p, Face *face, int64_t count, double (*const h)[3]) {
   qsort(face, (size_t)count, sizeof *face, by_key);
   for (int64_t i = 0, j; i < count; i = j) {
@@ -141,12 +143,12 @@ static void find_ends(const TesiCellPatches *p, Face *face, int64_t count, doubl
   }
 }
 
-/* The faces of all cells, as cells have them, then by bucket. */
+/* The faces of all cells, in the order of the cells, then by bucket. */
 typedef struct Faces {
   const TesiCellPatches *p;
   double B[TESI_GEOMETRY_DEGREE + 1], G[TESI_GEOMETRY_DEGREE + 1];
   int64_t start[BUCKETS + 1];
-  const double *number; /* of all ranks' nodes; NULL: one rank */
+  const double *number; /* numbers of nodes over all ranks; NULL: one rank */
   Face *face, *sorted;
   double (*h)[3];
 } Faces;
@@ -167,7 +169,7 @@ static void sort_buckets(const void *data, TesiSpan span) {
     find_ends(s->p, s->sorted + s->start[b], s->start[b + 1] - s->start[b], s->h);
 }
 
-/* *told <- of faces all of whose vertices other ranks have too. */
+/* *told <- the faces whose vertices are all shared with other ranks. */
 static TesStatus tell_faces(const Faces *s, const TesiLayout *layout, int64_t *count, Told **told) {
   TesContext *ctx = layout->context;
   TesStatus status = TES_OK;
@@ -197,7 +199,7 @@ done:
   return status;
 }
 
-/* Appends the faces of other ranks to the faces of this rank's cells; *count becomes the number of all. */
+/* Appends the faces of other ranks to the faces of this rank's cells; *count <- the number of both. */
 static TesStatus add_others(Faces *s, const TesiLayout *layout, int64_t *count) {
   TesContext *ctx = layout->context;
   TesStatus status = TES_OK;

@@ -6,7 +6,7 @@
 
 enum { MOST = TESI_CELL_PATCH_NODES };
 
-/* Whether a node is on a side of the cell where nothing is solved for. */
+/* Whether a node is on a side of the cell without unknowns. */
 static bool is_gone(const TesiCellPatches *p, int64_t c, int at) {
   const int n = p->m->n, i[3] = {at % n, at / n % n, at / n / n};
   for (int d = 0; d < p->m->dim; d++)

@@ -57,36 +57,41 @@ static void run_patches(const void *data, TesiSpan span) {
 }
 
 /* Between x and another vector: the last colour writes to x. */
-static TesStatus apply_inside(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
+static TesStatus apply_inside(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
                               bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesiDgPatchPlan *p = smoother->plan;
   const TesOperator *op = smoother->op;
-  const bool odd = p->colours % 2;
+  const bool odd = colours.count % 2;
   void *const to[2] = {odd ? x : p->r, odd ? p->r : x};
   const void *from = zero_guess ? NULL : odd ? p->r : x;
   if (odd && !zero_guess)
     TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, op->precision, x, op->precision, p->r));
-  for (int i = 0; i < p->colours; i++) {
-    TES_TRY(tesi_dg_patches_sweep(ctx, p->device, sweep == TES_FORWARD ? i : p->colours - 1 - i, from, b,
-                                  to[i % 2]));
+  for (int i = 0; i < colours.count; i++) {
+    TES_TRY(tesi_dg_patches_sweep(ctx, p->device, colours.first + i * colours.step, from, b, to[i % 2]));
     from = to[i % 2];
   }
 done:
   return status;
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+static int colours_of(const TesSmoother *smoother) {
+  const TesiDgPatchPlan *p = smoother->plan;
+  return p->colours;
+}
+
+static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
+                               bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesiDgPatchPlan *p = smoother->plan;
   const TesOperator *op = smoother->op;
-  if (p->inside) return apply_inside(smoother, b, x, sweep, zero_guess);
+  if (p->inside) return apply_inside(smoother, b, x, colours, zero_guess);
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  for (int i = 0; i < p->colours; i++) {
+  for (int i = 0; i < colours.count; i++) {
     const bool first = i == 0 && zero_guess;
-    const int colour = sweep == TES_FORWARD ? i : p->colours - 1 - i, start = p->first[colour];
+    const int colour = colours.first + i * colours.step, start = p->first[colour];
     if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
     if (p->device) {
       TES_TRY(tesi_dg_patches_solve(ctx, p->device, start, p->first[colour + 1] - start, first ? b : p->r, x));
@@ -98,6 +103,10 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   }
 done:
   return status;
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
 }
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
@@ -129,8 +138,12 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {
-    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
+static const TesiSmootherTable table = {.apply = apply,
+                                        .apply_ref = apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy,
+                                        .colours = colours_of,
+                                        .apply_colours = apply_colours};
 
 static TesStatus list_patches(TesContext *ctx, TesiDgPatchPlan *p) {
   TesStatus status = TES_OK;

@@ -1,6 +1,6 @@
 /* Vertex patches of discontinuous Q_k: the 2^dim cells round a vertex with all their modes, solved exactly by fast
- * diagonalization, in the colours of the patches of Stokes, a residual before each. stokes-multigrid-cui-2025, section
- * 4. */
+ * diagonalization, colour by colour in the colours of the Stokes patches, with a new residual before each colour.
+ * stokes-multigrid-cui-2025, section 4. */
 #ifndef TESI_DG_PATCH_H
 #define TESI_DG_PATCH_H
 
@@ -14,8 +14,8 @@ typedef struct TesiDgPatchPlan {
   int threads, numbers;  /* unknowns of a patch */
   double *work;          /* [threads][2 numbers] */
   void *r;               /* residual */
-  TesiDgPatches *device; /* kernels, instead of work; NULL on the host */
-  bool inside;           /* they form the residual: r is a second x */
+  TesiDgPatches *device; /* kernels, used in the place of `work`; NULL on the host */
+  bool inside;           /* kernels compute the residual: r is a second x */
 } TesiDgPatchPlan;
 
 #endif

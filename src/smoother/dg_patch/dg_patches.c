@@ -10,12 +10,12 @@
 enum {
   LINES = 256,             /* of a block, about */
   SHARED_MOST = 220 << 10, /* bytes of shared memory */
-  WAVE = 1024,             /* blocks of a launch where patches stand in global memory */
-  COPIED = 8,              /* numbers that a thread copies, about */
+  WAVE = 1024,             /* blocks per launch if patches are in global memory */
+  COPIED = 8,              /* about the number of entries that a thread copies */
   MOST = TESI_MAX_POINTS
 };
 
-/* A colour of a sweep: its patches, and the cells that are in none of them. */
+/* A colour of a sweep: its patches, and the cells in no patch of the colour. */
 typedef struct Colour {
   int first, count, rest, cells;
 } Colour;
@@ -25,14 +25,14 @@ struct TesiDgPatches {
   TesiKernel kernel, sweep;
   TeskDgPatches arguments;
   double alpha;
-  void *table[3], *patch, *work; /* device; work: where shared memory is too small */
+  void *table[3], *patch, *work; /* device; work: used if shared memory is too small */
   int group;                     /* patches of a block */
   unsigned threads;
   size_t shared;
   /* of sweeps */
   TeskDg cells;
-  double modes[2 * MOST + MOST * MOST]; /* numbers of the precision */
-  int colours, size;                    /* size: numbers of a cell */
+  double modes[2 * MOST + MOST * MOST]; /* numbers in `precision` */
+  int colours, size;                    /* size: numbers per cell */
   Colour *colour;
   void *numbers[3], *rest; /* device */
 };
@@ -177,7 +177,7 @@ static void cover(const TesSpace *space, const int vertex[3], bool *covered) {
   }
 }
 
-/* Cells of all colours, x, y, z of each, one after the other. */
+/* Cells of all colours: x, y, z of each cell, one after the other. */
 static TesStatus list_rest(TesContext *ctx, const TesSpace *space, int (*vertex)[3], TesiDgPatches *p) {
   TesStatus status = TES_OK;
   const int nx = space->axis[0].cells, ny = space->axis[1].cells, all = nx * ny * space->axis[2].cells;

@@ -9,7 +9,8 @@
 
 enum { MOST = TESI_MAX_POINTS };
 
-/* Modes of the unit cell at the points of a line, and products of two of them, by [point][i n + j]: i tests. */
+/* Modes of the unit cell at the points of a line, and products of two modes, by [point][i n + j]; i is the test
+ * function. */
 typedef struct Tables {
   int q, n;
   double *value, *slope_tests, *slope; /* l_i l_j, l_i' l_j, l_i l_j' */
@@ -105,7 +106,7 @@ static void add_volume(const Build *b, int64_t cell, const int place[3], double 
   }
 }
 
-/* What a cell's own trace has as a factor of (b.n) at a face: the operator's cases. */
+/* The factor of (b.n) for the cell's own trace at a face, by the cases of the operator. */
 static double own_speed(const TesiUpwind *u, bool end, int face, double speed) {
   const double in = fmin(speed, 0);
   if (!end || u->end[face] == TESI_WEAK) return u->conservative ? speed - in : -in;
@@ -113,7 +114,7 @@ static double own_speed(const TesiUpwind *u, bool end, int face, double speed) {
   return u->conservative ? 0 : -speed;
 }
 
-/* A += the cell's own traces at a face; F of it. */
+/* A += the contribution of the cell's own traces at a face; also computes its F. */
 static void add_face(const Build *b, int64_t cell, const int place[3], int face, double *work, double *A) {
   const TesiFlowPatch *p = b->p;
   const TesiUpwind *u = &p->transport->upwind;
@@ -145,7 +146,7 @@ static void add_face(const Build *b, int64_t cell, const int place[3], int face,
     }
 }
 
-/* A += diffusion and mass: in direction d between modes that differ along d alone. */
+/* A += diffusion and mass: in direction d they couple modes that differ in direction d only. */
 static void add_symmetric(const Build *b, const int place[3], double *A) {
   const TesiFlowPatch *p = b->p;
   for (int r = 0; r < p->modes; r++) A[r * p->modes + r] += p->alpha;
@@ -184,8 +185,8 @@ static void build_cells(const void *data, TesiSpan span) {
   }
 }
 
-/* C: between the modes of a cell and of its neighbour along an axis. A periodic direction of two cells has both
- * faces in one. */
+/* C: couples the modes of a cell and of its neighbour along an axis. In a periodic direction of two cells both faces
+ * have the same neighbour. */
 static TesStatus take_jumps(TesContext *ctx, const TesiStokes *s, int d, TesiFlowPatch *p) {
   TesStatus status = TES_OK;
   const TesiAxis *a = &p->space->axis[d];

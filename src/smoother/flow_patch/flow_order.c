@@ -1,4 +1,4 @@
-/* In which order cells are solved: see flow_patch.h. */
+/* The order in which cells are solved: see flow_patch.h. */
 #include <string.h>
 #include "smoother/flow_patch/flow_patch.h"
 
@@ -23,11 +23,11 @@ void tesi_flow_speeds(const TesiFlowPatch *p, int64_t cell, int face, double *sp
   for (int i = 0; i < u->points; i++) speeds[i] = from[(int64_t)i * TESI_BATCH];
 }
 
-/* A search in depth against the flow, without recursion. */
+/* A depth-first search against the flow, without recursion. */
 typedef struct Search {
   const TesiFlowPatch *p;
   int64_t *stack, count; /* order so far */
-  uint8_t *face;         /* [cells] the next face to look behind, 255: the cell is in the order */
+  uint8_t *face;         /* [cells] the next face to look across, 255: the cell is in the order */
 } Search;
 
 static bool takes(const TesiFlowPatch *p, int64_t cell, int face) {
@@ -54,12 +54,12 @@ static void search_from(Search *s, int64_t start, int64_t *order) {
     s->face[cell]++;
     tesi_rt_cell(p->space, cell, place);
     const int64_t behind = tesi_flow_behind(p->space, place, face, next);
-    /* one that has been looked at is in the order, or on the stack: a closed path */
+    /* a neighbour that was visited is in the order, or on the stack: a closed path */
     if (behind >= 0 && s->face[behind] == 0 && takes(p, cell, face)) s->stack[top++] = behind;
   }
 }
 
-/* layer[cell] <- behind the layers of all neighbours that come earlier in the order; returns the number of layers. */
+/* layer[cell] <- 1 + the largest layer of its neighbours earlier in the order; returns the number of layers. */
 static int find_layers(const TesiFlowPatch *p, const int64_t *order, int *layer) {
   int layers = 0;
   for (int64_t i = 0; i < p->cells; i++) layer[i] = -1;

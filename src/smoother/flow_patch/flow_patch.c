@@ -96,6 +96,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
   for (int i = 0; i < p->layers; i++) {
     const int l = sweep == TES_FORWARD ? i : p->layers - 1 - i;
+    if (p->first[l + 1] == p->first[l]) continue; /* held */
     if (p->device) {
       TES_TRY(tesi_flow_device_layer(ctx, p, l, b, x));
       continue;
@@ -213,8 +214,25 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
+static TesStatus hold(TesSmoother *smoother, int first, int end) {
+  TesiFlowPatch *p = smoother->plan;
+  int64_t kept = 0;
+  for (int l = 0; l < p->layers; l++) {
+    const int64_t begin = p->first[l], stop = p->first[l + 1];
+    p->first[l] = kept;
+    for (int64_t i = begin; i < stop; i++) {
+      int place[3];
+      tesi_rt_cell(p->space, p->order[i], place);
+      const int at = place[p->space->dim - 1];
+      if (at >= first && at < end) p->order[kept++] = p->order[i];
+    }
+  }
+  p->cells = p->first[p->layers] = kept;
+  return p->device ? tesi_flow_device_order(smoother->context, p) : TES_OK;
+}
+
 static const TesiSmootherTable table = {
-    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
+    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .hold = hold};
 
 double tesi_smoother_flow_bytes(const TesSpace *space) {
   const double modes = pow(space->degree + 1, space->dim), across = modes / (space->degree + 1);

@@ -41,17 +41,28 @@ done:
   return status;
 }
 
+TesStatus tesi_flow_device_order(TesContext *ctx, TesiFlowPatch *p) {
+  TesStatus status = TES_OK;
+  TesiFlowDevice *device = p->device;
+  int32_t *order = NULL;
+  TES_ALLOC(&order, p->cells);
+  for (int64_t i = 0; i < p->cells; i++) order[i] = (int32_t)p->order[i];
+  tesi_context_device(ctx)->release(ctx, &device->order);
+  TES_TRY(tesi_upload(ctx, order, (size_t)p->cells * sizeof *order, &device->order));
+  device->arguments.order = device->order;
+done:
+  tesi_free(ctx, &order);
+  return status;
+}
+
 static TesStatus upload(TesContext *ctx, TesiFlowPatch *p, TesiFlowDevice *device) {
   TesStatus status = TES_OK;
   TeskFlowPatch *to = &device->arguments;
   const int64_t faces = p->cells * 2 * p->space->dim, matrix = (int64_t)p->modes * p->modes,
                 face = (int64_t)p->across * p->across;
-  int32_t *order = NULL;
-  TES_ALLOC(&order, p->cells);
-  for (int64_t i = 0; i < p->cells; i++) order[i] = (int32_t)p->order[i];
   transpose(p->inverse, p->cells, p->modes);
   transpose(p->inflow, faces, p->across);
-  TES_TRY(tesi_upload(ctx, order, (size_t)p->cells * sizeof *order, &device->order));
+  TES_TRY(tesi_flow_device_order(ctx, p));
   TES_TRY(tesi_upload(ctx, p->enters, (size_t)faces * sizeof *p->enters, &device->enters));
   TES_TRY(tesi_upload_numbers(ctx, p->inverse, p->cells * matrix, device->precision, &device->inverse));
   TES_TRY(tesi_upload_numbers(ctx, p->inflow, faces * face, device->precision, &device->inflow));
@@ -59,10 +70,9 @@ static TesStatus upload(TesContext *ctx, TesiFlowPatch *p, TesiFlowDevice *devic
     to->cells[d] = p->space->axis[d].cells, to->periodic |= p->space->axis[d].periodic << d;
     if (d < p->space->dim) TES_TRY(upload_axis(ctx, p, d, device));
   }
-  to->order = device->order, to->enters = device->enters;
+  to->enters = device->enters;
   to->inverse = device->inverse, to->inflow = device->inflow;
 done:
-  tesi_free(ctx, &order);
   return status;
 }
 

@@ -6,6 +6,8 @@
 
 /* After matrices and order are there; the host's matrices go. */
 TesStatus tesi_flow_device_create(const TesOperator *op, TesiFlowPatch *patch);
+/* Another order, of fewer cells. */
+TesStatus tesi_flow_device_order(TesContext *ctx, TesiFlowPatch *patch);
 void tesi_flow_device_destroy(TesContext *ctx, TesiFlowDevice **device);
 TesStatus tesi_flow_device_layer(TesContext *ctx, const TesiFlowPatch *patch, int layer, const void *b,
                                  void *x);

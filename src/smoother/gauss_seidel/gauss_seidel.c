@@ -1,4 +1,4 @@
-/* Point Gauss-Seidel, sequential, in float64 on the host: what the patch smoother is compared with. */
+/* Point Gauss-Seidel, sequential, in float64 on the host: for comparisons with the patch smoother. */
 #include <stdio.h>
 #include "smoother/gauss_seidel/gauss_seidel.h"
 
@@ -38,7 +38,7 @@ static TesCost cost(const TesSmoother *smoother) {
   const Plan *plan = smoother->plan;
   const TesSpace *space = smoother->op->space;
   const double n = (double)space->dofs;
-  double entries = 1; /* of a row, on average: (degree + 2) a direction */
+  double entries = 1; /* entries per row on average: (degree + 2) per direction */
   for (int d = 0; d < space->dim; d++) entries *= space->degree + 2;
   return (TesCost){.flops = n * entries * (plan->rows.values ? 2 : 6),
                    .bytes = n * (3 + (plan->rows.values ? entries : 0)) * sizeof(double)};

@@ -10,12 +10,11 @@ static bool unknown(const TesiAxis *axis, int node) {
   return node >= tesi_axis_first(axis) && node < tesi_axis_end(axis);
 }
 
-/* A node belongs first to the cell with the lowest Morton code among those around it. That is the one with the
- * lowest index in every direction, since codes grow with each index: so a cell numbers its nodes but those on lower
- * faces that another cell has.
- * Inside a cell: vertices, then nodes on lines, on faces, in the interior, each lexicographic. With this order the
- * counts of patch-smoothers-cui-2024, Table 3, come out, all of them; with plain lexicographic order inside a cell
- * four of eight do. */
+/* The first visit of a node is in the adjacent cell with the lowest Morton code. Codes grow with each index, so this
+ * cell has the lowest index in every direction. Hence a cell numbers its nodes except those on lower faces that it
+ * shares with another cell.
+ * Inside a cell: vertices, then nodes on lines, on faces, in the interior, each lexicographic. This order reproduces
+ * all eight counts of patch-smoothers-cui-2024, Table 3; plain lexicographic order inside a cell reproduces four. */
 static void number_cell(Walk *walk, const int cell[3]) {
   const TesiAxis *axis = walk->space->axis;
   int i[3], first[3];

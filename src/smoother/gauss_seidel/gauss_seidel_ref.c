@@ -26,7 +26,8 @@ static int inner_directions(const TesiAxis *axis, const int i[3]) {
   return inner;
 }
 
-/* Numbers the nodes of a cell that have no number yet and lie so; rank [length] is -1 for those. */
+/* Numbers the nodes of a cell in this position that have no number yet; rank [length] is -1 for nodes without a
+ * number. */
 static void number_cell(const TesSpace *space, const int cell[3], int inner, int64_t *count, int64_t *rank,
                         int64_t *order) {
   const TesiAxis *axis = space->axis;

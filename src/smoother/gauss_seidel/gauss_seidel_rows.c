@@ -1,9 +1,9 @@
-/* Matrix rows for point Gauss-Seidel. Plain: this smoother is for comparisons. */
+/* Matrix rows for point Gauss-Seidel. The code is plain, since this smoother is for comparisons. */
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "smoother/gauss_seidel/gauss_seidel.h"
 
-/* Node i couples to the nodes of its cells that are unknowns. */
+/* Node i is coupled to the unknowns among the nodes of its cells. */
 static void fill_extents(const TesiAxis *axis, int *lower, int *upper) {
   const int k = axis->degree;
   for (int i = 0; i < axis->nodes; i++) {
@@ -14,7 +14,7 @@ static void fill_extents(const TesiAxis *axis, int *lower, int *upper) {
   }
 }
 
-/* Bands of the 1D matrices of direction d; the entries of tesi_operator_axis_matrices. */
+/* Bands of the 1D matrices of direction d, with the entries of tesi_operator_axis_matrices. */
 static TesStatus fill_bands(const TesOperator *op, int d, TesiRows *rows) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -84,8 +84,8 @@ done:
   return status;
 }
 
-/* A applied to the unknowns whose index is c modulo 2 degree + 1 in every direction: each row sees at most one of
- * them. */
+/* A is applied to the sum of the unit vectors whose index is c modulo 2 degree + 1 in every direction: each row meets
+ * at most one of them. */
 static TesStatus probe(const TesOperator *op, const int c[3], double *x, double *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -109,7 +109,7 @@ done:
   return status;
 }
 
-/* The column of row `node` that the probe c meets; -1 if none. */
+/* The column of row `node` that is in probe c; -1: none. */
 static int64_t met_by(const TesiRows *rows, const int node[3], const int c[3]) {
   int64_t column = 0;
   for (int d = 2; d >= 0; d--) {

@@ -1,4 +1,4 @@
-/* Set-up of patches that are lines of cells, and what runs on the host: see line_patch.h. */
+/* Set-up of patches that are lines of cells, and their host code: see line_patch.h. */
 #include "smoother/line_patch/line_patch.h"
 #include <math.h>
 #include <stdlib.h>
@@ -98,8 +98,8 @@ static void add_band(int n, double a, const double *K, double b, const double *M
     for (int j = 0; j <= i; j++) T[i * n + i - j] += a * K[i * n + j] + b * M[i * n + j];
 }
 
-/* T <- L D L': 1 / D at 0, L at 1 .. k. What is singular but for rounding, a line with no end and no mass, stays
- * bounded. */
+/* T <- L D L': 1 / D at 0, L at 1 .. k. A matrix that is singular up to rounding (a line without ends and mass) gives
+ * bounded factors. */
 static void factorize(int n, int64_t positions, double *T) {
   for (int64_t i = 0; i < positions; i++) {
     const double whole = T[i * n];
@@ -115,7 +115,7 @@ static void factorize(int n, int64_t positions, double *T) {
   }
 }
 
-/* Rows and columns of an end where nothing is solved for. */
+/* Removes the rows and columns of an end without unknowns. */
 static void cut_ends(const TesiLinePatches *l, int64_t line, double *T) {
   const int n = l->p->m->n;
   const int64_t last = length_of(l, line) * (n - 1);
@@ -148,7 +148,7 @@ static void make_band(const Setup *s, int64_t line, int mode, double *T) {
   factorize(n, length * k + 1, T);
 }
 
-/* A line, or none, in its lane. T: work for the longest. */
+/* Puts a line, or no line, in its lane. T: workspace for the longest line. */
 static void put_line(const Setup *s, int64_t batch, int lane, double *T) {
   const TesiLinePatches *l = s->l;
   const int n = l->p->m->n;
@@ -248,7 +248,7 @@ done:
 
 /* ---- weights ----------------------------------------------------------------------------------------------------- */
 
-/* The diagonal of A_l in a row, from what each of the terms has along: D[position][terms], and across. */
+/* The diagonal of A_l in a row, from the factors of each term: D[position][terms] along the line, and across. */
 static void add_diagonal(const TesiLinePatches *l, int64_t line, double *D, double *sum, double *count) {
   const TesiCellPatches *p = l->p;
   const int n = p->m->n, k = n - 1, dim = p->m->dim;

@@ -1,5 +1,5 @@
-/* A batch of lines in one precision: lanes of a vector are lines, and what a batch has lies in the array of values
- * from first to last: read, to modes across, elimination forwards and backwards along, to nodes. */
+/* A batch of lines in one precision. Lanes of a vector are lines. The array of a batch's values is passed from first to
+ * last: read, to modes across, elimination forwards and backwards along the lines, to nodes. */
 #include "smoother/line_patch/line_patch.h"
 #include "tensor/simd_real.h"
 

@@ -1,7 +1,7 @@
-/* Which cells make lines: stretched cells that share a face across their strong direction. */
+/* Finds lines: stretched cells that share a face across their strong direction. */
 #include "smoother/line_patch/line_patch.h"
 
-/* A cell is in a line where it is coupled this much more strongly along it: twice as long across. */
+/* A cell is in a line if it is coupled so many times more strongly along the line: it is twice as long across. */
 static const double STRONG = 4;
 
 int tesi_strong_direction(const TesiCellPatches *p, int64_t cell, double *ratio) {
@@ -34,7 +34,7 @@ int64_t tesi_line_place(const TesiCellPatches *p, const TesiLineCell *line, int6
   const int n = m->n, k = n - 1, modes = (int)m->cell_nodes / n, across = (int)(row % modes);
   const int64_t position = row / modes, last = position / k;
   for (int64_t at = last; at >= 0 && at * k + k >= position;
-       at--) { /* one cell, or two that share the position */
+       at--) { /* one cell, or two cells at the same position */
     if (at == length) continue;
     const int i[3] = {(int)(position - at * k), across % n, across / n};
     const int node = tesi_line_node(m, line + at, i);
@@ -54,7 +54,7 @@ static uint64_t corner(const TesiMapped *m, const TesiLineCell *c, const int bit
   return tesi_cell_patch_vertex_key(m, NULL, c->cell, v);
 }
 
-/* Whether the side `forward` of `a` is the other side of b, node by node. */
+/* Whether the side `forward` of `a` is the opposite side of b, node by node. */
 static bool faces_agree(const TesiMapped *m, const TesiLineCell *a, const TesiLineCell *b, int forward) {
   for (int v = 0; v < 1 << (m->dim - 1); v++) {
     const int of_a[3] = {forward, v & 1, v >> 1}, of_b[3] = {!forward, v & 1, v >> 1};
@@ -73,7 +73,7 @@ static bool same_sides_are_gone(const TesiCellPatches *p, const TesiLineCell *a,
   return true;
 }
 
-/* *b <- what goes on in the line after a (forward), or before it. */
+/* *b <- the next cell of the line after a (forward), or before it. */
 static bool find_next(const TesiCellPatches *p, const TesiLineCell *a, int forward, TesiLineCell *b) {
   const TesiMapped *m = p->m;
   const TesiAcross to = p->across[a->cell][a->axis[0]][forward ^ a->flip[0]];
@@ -91,13 +91,13 @@ static bool find_next(const TesiCellPatches *p, const TesiLineCell *a, int forwa
   return false;
 }
 
-/* Whether cells go on beyond the end of a line, but smaller ones, or another rank's. */
+/* Whether there are cells beyond the end of a line that are smaller or belong to another rank. */
 static bool is_cut(const TesiCellPatches *p, const TesiLineCell *end, int forward) {
   const int axis = end->axis[0], side = forward ^ end->flip[0];
   return p->across[end->cell][axis][side].cell < 0 && p->end[end->cell][axis][side] >= TESI_END_RATIO;
 }
 
-/* The first cell of the line that a cell is in; of a line that is closed the cell itself. */
+/* The first cell of the line that contains a cell; for a closed line the cell itself. */
 static TesiLineCell find_first(const TesiCellPatches *p, TesiLineCell cell) {
   TesiLineCell first = cell, before;
   while (find_next(p, &first, 0, &before)) {

@@ -31,7 +31,7 @@ static void add_cell(const TesiLinePatches *l, int64_t line, int64_t at, int64_t
     }
 }
 
-/* Rows and columns of sides where nothing is solved for: those of the identity. */
+/* Replaces rows and columns of sides without unknowns by those of the identity. */
 static void take_away_sides(const TesiLinePatches *l, int64_t line, int64_t size, double *A) {
   const TesiCellPatches *p = l->p;
   const int n = p->m->n, modes = l->modes;

@@ -1,7 +1,7 @@
 /* The solve of line_patch_body.h, included by it twice, as cell_patch_solve_body.h before it. */
 
-/* u[positions][modes] <- A_l^-1 u; S[dim - 1][n][n], factor[positions][modes][n]. Position i is coupled with the
- * positions of its cell before it: the k before an end of a cell, i % k of an inner one. */
+/* u[positions][modes] <- A_l^-1 u; S[dim - 1][n][n], factor[positions][modes][n]. A position is coupled with the
+ * earlier positions of its cell: k positions for an end of a cell, i % k for an inner position i. */
 TESI_INLINE void BODY(solve_line)(int dim, int n, int64_t positions, const V *S, const V *factor, V *u) {
   const int k = n - 1, modes = dim == 3 ? n * n : n;
   for (int64_t i = 0; i < positions; i++) {

@@ -114,6 +114,26 @@ static void solve(const TesiOrderedCells *p, double *z) {
   }
 }
 
+/* x <- x + omega z, of several ranks. b is in p->b where the guess is zero. */
+static TesStatus apply_on_ranks(const TesSmoother *smoother, const void *b, TesVector *x, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesiOrderedCells *p = smoother->plan;
+  const TesOperator *op = smoother->op;
+  if (!zero_guess) {
+    TES_TRY(op->table->residual(op, b, x->data, p->r->data));
+    TES_TRY(tes_vector_get(p->r, p->b));
+  }
+  for (int64_t i = 0; i < p->A.rows; i++) p->z[i] = p->b[p->order[i]];
+  solve(p, p->z);
+  for (int64_t i = 0; i < p->A.rows; i++) p->b[p->order[i]] = p->share[p->order[i]] * p->z[i];
+  tesi_exchange_sum(op->space->layout->sum, TES_DOUBLE, p->b);
+  for (int64_t i = 0; i < p->A.rows; i++) p->x[i] += smoother->omega * p->b[i];
+  TES_TRY(tes_vector_set(x, p->x));
+done:
+  return status;
+}
+
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -127,6 +147,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
     memset(p->x, 0, (size_t)op->length * sizeof *p->x);
   else
     TES_TRY(tes_vector_get(&xv, p->x));
+  if (p->share) return apply_on_ranks(smoother, b, &xv, zero_guess);
   for (int64_t i = 0; i < p->A.rows; i++) {
     double sum = p->b[p->order[i]];
     for (int64_t e = p->A.row[i]; !zero_guess && e < p->A.row[i + 1]; e++)
@@ -157,6 +178,8 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &p->b);
   tesi_free(ctx, &p->x);
   tesi_free(ctx, &p->z);
+  tesi_free(ctx, &p->share);
+  tes_vector_destroy(&p->r);
   tesi_free(ctx, &smoother->plan);
 }
 
@@ -168,12 +191,32 @@ double tesi_ordered_cells_bytes(const TesSpace *space) {
   return 32 * (double)space->mesh->cells * nodes * nodes;
 }
 
+/* share <- of what ranks add at shared unknowns; passed: see tesi_ordered_cells_order(). */
+static TesStatus create_shares(TesSmoother *smoother, double *passed) {
+  enum { LITTLE = -200 }; /* power of ten: where the flow comes through the cells of no rank */
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  TesiOrderedCells *p = smoother->plan;
+  const TesOperator *op = smoother->op;
+  const int32_t *entry;
+  const int64_t shared = tesi_exchange_entries(op->space->layout->sum, &entry);
+  TES_ALLOC(&p->share, op->length);
+  TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &p->r));
+  for (int64_t i = 0; i < op->length; i++) p->share[i] = 1, passed[i] += pow(10, LITTLE);
+  for (int64_t i = 0; i < shared; i++) p->share[entry[i]] = passed[entry[i]];
+  tesi_exchange_sum(op->space->layout->sum, TES_DOUBLE, passed);
+  for (int64_t i = 0; i < shared; i++) p->share[entry[i]] /= passed[entry[i]];
+done:
+  return status;
+}
+
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesOperator *op = smoother->op;
   TesiMatrix A = {0};
   TesiOrderedCells *p;
+  double *passed = NULL;
   int64_t longest;
   smoother->table = &table;
   TES_NEW(&p);
@@ -182,16 +225,19 @@ static TesStatus init(TesSmoother *smoother) {
   TES_ALLOC(&p->b, op->length);
   TES_ALLOC(&p->x, op->length);
   TES_ALLOC(&p->z, op->length);
-  TES_TRY(tesi_ordered_cells_order(op, p->order, &longest));
+  TES_ALLOC(&passed, op->length);
+  TES_TRY(tesi_ordered_cells_order(op, p->order, &longest, passed));
   TES_TRY(tesi_operator_probe(op, &A));
   TES_TRY(permute(ctx, &A, p->order, &p->A));
   TES_TRY(factorize(ctx, p));
+  if (op->local) TES_TRY(create_shares(smoother, passed));
   if (smoother->omega == 0) smoother->omega = 1;
   smoother->symmetric = false;
   snprintf(smoother->description, sizeof smoother->description,
            "cells in the order of the flow, incomplete factors of %.3g entries a row",
            (double)p->A.entries / (double)tesi_max(1, p->A.rows));
 done:
+  tesi_free(ctx, &passed);
   tesi_matrix_destroy(ctx, &A);
   return status;
 }
@@ -200,7 +246,6 @@ static const char *refuses(const TesSmoother *smoother) {
   const TesOperator *op = smoother->op;
   return !tesi_transport_of(op) ? "it is for transport with its velocity, steady or with one that stays"
          : tesi_is_upwind(op)   ? "elements dg have cell_patch, whose cells are in this order"
-         : op->local            ? "it goes from cell to cell, and so is for one rank"
          : op->precision == TES_SINGLE ? "it is in float64"
                                        : NULL;
 }

@@ -9,6 +9,10 @@
  * The order is the end of a search in depth against the flow over faces of cells: a cell comes after the cells from
  * which the velocity enters it. A closed path of the flow is cut at the cell where the search meets itself.
  *
+ * On several ranks each has factors of its own nodes, in the order of the flow through its cells: block Jacobi between
+ * ranks, whose blocks have the nodes at cuts in common. There the corrections of ranks are added in the shares of the
+ * ways that the flow has come through their cells: the rank that it comes from knows best.
+ *
  * A sweep is sequential, in float64, by the host; on devices vectors are copied there and back. Forward and backward
  * sweeps are the same. Memory: 24 bytes an entry of the matrix, (2k + 2 - 1/k ..)^dim entries a row on average;
  * set-up: about (2k + 1)^dim products with the operator on boxes, and the factorization. */
@@ -24,16 +28,19 @@ typedef struct TesiOrderedCells {
   int64_t *diagonal; /* [rows] its entry */
   int32_t *order;    /* [rows] unknown of a row */
   double *b, *x, *z; /* [rows] host */
+  double *share;     /* [rows] by unknown, on several ranks: of this rank's correction; NULL: all of it */
+  TesVector *r;      /* the same */
 } TesiOrderedCells;
 
 /* order[length] <- the unknowns of the operator's space, cell by cell in the order of the flow; longest <- the cells
- * of the longest closed path that was cut, 0: there is none. */
-TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_t *longest);
+ * of the longest closed path that was cut, 0: there is none; passed[length] (NULL: not wanted) += by unknown, the way
+ * that the flow has come through cells of this rank. */
+TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_t *longest, double *passed);
 /* The latter alone. */
 TesStatus tesi_ordered_cells_closed(const TesOperator *op, int64_t *longest);
 /* Bytes of matrix and factors over a space, at most. */
 double tesi_ordered_cells_bytes(const TesSpace *space);
-/* The same step with dense matrices from the plain operator. */
+/* The same step with dense matrices from the plain operator, on one rank. */
 TesStatus tesi_ordered_cells_apply_ref(const TesSmoother *smoother, const double *b, double *x,
                                        TesSweep sweep);
 

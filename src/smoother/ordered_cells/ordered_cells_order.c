@@ -142,6 +142,12 @@ static int64_t number_nodes(const Cells *c, int64_t cell, uint8_t *known, double
   return count;
 }
 
+/* passed[node] <- how far the flow has come through cells of this rank where it is at the node. */
+static void look_back(const Cells *c, double *passed) {
+  for (int64_t e = 0; e < c->view->cells * c->nodes; e++)
+    if (c->ahead[e] > 0) passed[node_of(c->view, e)] += c->ahead[e];
+}
+
 static TesStatus number_all(const Cells *c, int32_t *order, int64_t *longest) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
@@ -185,7 +191,7 @@ static void free_cells(Cells *c) {
   tesi_free(ctx, &c->list);
 }
 
-TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_t *longest) {
+TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_t *longest, double *passed) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   Cells c = {.context = ctx};
@@ -204,6 +210,7 @@ TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_
   list_entries(&c);
   TES_TRY(find_upstream(&c));
   TES_TRY(number_all(&c, order, longest));
+  if (passed) look_back(&c, passed);
 done:
   free_cells(&c);
   return status;
@@ -214,7 +221,7 @@ TesStatus tesi_ordered_cells_closed(const TesOperator *op, int64_t *longest) {
   TesStatus status = TES_OK;
   int32_t *order = NULL;
   TES_ALLOC(&order, op->length);
-  TES_TRY(tesi_ordered_cells_order(op, order, longest));
+  TES_TRY(tesi_ordered_cells_order(op, order, longest, NULL));
 done:
   tesi_free(ctx, &order);
   return status;

@@ -1,6 +1,7 @@
 /* Incomplete factors with dense matrices: the pattern from the cells, the entries from the plain operator. */
 #include <math.h>
 #include <string.h>
+#include "parallel/comm.h"
 #include "smoother/ordered_cells/ordered_cells.h"
 
 /* pattern[n][n] <- whether two unknowns are in one cell; rows and columns of given values have the diagonal alone. */
@@ -73,12 +74,13 @@ TesStatus tesi_ordered_cells_apply_ref(const TesSmoother *smoother, const double
   int32_t *order = NULL;
   int64_t longest;
   (void)sweep;
+  TES_TRY(tesi_one_rank(ctx, "a dense matrix of the plain operator"));
   TES_ALLOC(&A, n * n);
   TES_ALLOC(&unit, n);
   TES_ALLOC(&image, n);
   TES_ALLOC(&pattern, n * n);
   TES_ALLOC(&order, n);
-  TES_TRY(tesi_ordered_cells_order(op, order, &longest));
+  TES_TRY(tesi_ordered_cells_order(op, order, &longest, NULL));
   TES_TRY(take_pattern(op, pattern));
   TES_TRY(take_columns(op, unit, image, A));
   TES_TRY(op->table->apply_ref(op, x, image));

@@ -47,8 +47,8 @@ static int round_up(int n, int multiple) {
   return (n + multiple - 1) / multiple * multiple;
 }
 
-/* One vector of room before the even vertices for vertex 0, and one behind the row, so that vectors may reach over.
- * An odd number of cache lines keeps rows out of each other's cache sets. */
+/* Room for one vector before the even vertices, for vertex 0, and after the row, since vectors may reach beyond it. The
+ * row has an odd number of cache lines, so that rows are in different cache sets. */
 static void place_row(TesiPatchPlan *plan, size_t size) {
   TesiPatchRow *row = &plan->row;
   const int lanes = row->lanes, line = (int)(64 / size);
@@ -139,7 +139,7 @@ done:
   return status;
 }
 
-/* Vectors run across the cells of a line: no wider than there are cells. */
+/* Vectors contain cells of a line, so they are not wider than the number of cells. */
 static int choose_bits(const TesOperator *op) {
   int bits = tes_context_simd_bits(op->context);
   const int number = 8 * (int)tesi_precision_size(op->precision);

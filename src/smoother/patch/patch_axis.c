@@ -4,8 +4,8 @@
 #include "basis/eigen.h"
 #include "smoother/patch/patch_plan.h"
 
-/* What a kind is computed from; matrices in float64, [n][n], n the number of modes that need tables (symmetric: the
- * even ones). */
+/* The data from which a kind is computed: float64 matrices [n][n], where n is the number of modes that need tables
+ * (symmetric kinds: the even modes). */
 typedef struct Builder {
   TesContext *ctx;
   TesPrecision precision;
@@ -18,7 +18,7 @@ typedef struct Builder {
   double *K, *M, *S;      /* stiffness and mass in H; modes */
   double *basis, *dual;   /* values at the nodes of H's functions, and its inverse; identity when not nodal */
   double *lambda;         /* [m] */
-  double *coupling[2][2]; /* [m] stiffness, mass; to the node below, above */
+  double *coupling[2][2]; /* [m] stiffness, mass; coupling to the node below, above */
   double *work;
 } Builder;
 
@@ -77,7 +77,7 @@ static void multiply(int n, bool transposed, const double *A, const double *B, d
     }
 }
 
-/* forward = S' basis', back = basis S, inverse = S' M dual; halves the columns of sums of two mirrored values. */
+/* forward = S' basis', back = basis S, inverse = S' M dual; columns that are sums of two mirrored values are halved. */
 static TesStatus put_transforms(Builder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -106,7 +106,7 @@ static void halve(int bubbles, const double *A, bool transposed, double factor, 
   }
 }
 
-/* The odd modes of two equal cells: the bubbles' own, with opposite signs below and above. */
+/* The odd modes of two equal cells: the modes of the bubbles, with opposite signs below and above. */
 static TesStatus put_odd(Builder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -215,8 +215,8 @@ static bool alike(const TesiPatchKind *a, const TesiPatchKind *b) {
   return a->type == b->type && a->h[0] == b->h[0] && a->h[1] == b->h[1];
 }
 
-/* Gives interval p its kind, an older one where there is one alike. Only the last ones are searched: on graded axes
- * each interval has its own. */
+/* Gives interval p its kind, which may be that of an earlier equal interval. Only the last kinds are searched: on
+ * graded axes each interval has its own kind. */
 static TesStatus add_interval(const TesOperator *op, int d, int p, const TesiPatchCell *cell, bool nodal,
                               TesiNestedAxis *axis) {
   TesContext *ctx = op->context;

@@ -3,7 +3,7 @@
 #include "basis/lagrange.h"
 #include "smoother/patch/patch_plan.h"
 
-/* Without its first and last row and column. */
+/* A matrix without its first and last row and column. */
 static void inner_part(int n, const double *A, double *inner) {
   for (int i = 1; i < n - 1; i++)
     for (int j = 1; j < n - 1; j++) inner[(i - 1) * (n - 2) + j - 1] = A[i * n + j];

@@ -7,13 +7,14 @@
 #include "device/tuning.h"
 #include "smoother/patch/patch.h"
 
-/* How a block is cut: cells a chunk, rows a block, least number of resident blocks a multiprocessor, odd rows in
- * shared memory. */
+/* The cut of the work into blocks: cells per chunk, rows per block, smallest number of resident blocks per
+ * multiprocessor, odd row lengths in shared memory. */
 typedef struct Cut {
   int cells, rows, blocks, pad;
 } Cut;
 
-/* 2D: blocks that a launch should have at least, cells of a segment at least: four more are computed twice. */
+/* 2D: smallest number of blocks of a launch, and of cells of a segment; four more cells per segment are computed
+ * twice. */
 enum { BLOCKS = 1056, SEGMENT = 32 };
 
 typedef struct Plan {
@@ -180,7 +181,7 @@ static int blocks_of_rows(const TesSmoother *smoother, const Plan *plan, int py)
   return ((smoother->op->space->axis[1].cells - py) / 2 + plan->cut.rows - 1) / plan->cut.rows;
 }
 
-/* Rows of planes are cut where their blocks would leave multiprocessors idle. */
+/* Rows of planes are cut if their blocks would leave multiprocessors idle. */
 static TesStatus cut_rows(const TesSmoother *smoother, Plan *plan) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -189,7 +190,8 @@ static TesStatus cut_rows(const TesSmoother *smoother, Plan *plan) {
   const int rows = tesi_max(1, blocks_of_rows(smoother, plan, 0));
   const int wanted = tesi_min(space->dim == 3 ? 1 : (BLOCKS + rows - 1) / rows, tesi_max(1, cells / least));
   plan->segment = round_up((cells + wanted) / wanted, 2 * plan->cut.cells);
-  plan->segments = wanted == 1 ? 1 : (cells + plan->segment) / plan->segment; /* the last goes on to the end */
+  plan->segments =
+      wanted == 1 ? 1 : (cells + plan->segment) / plan->segment; /* the last segment extends to the end */
   if (plan->segments > 1)
     TES_TRY(tesi_context_device(ctx)->allocate(ctx,
                                                (size_t)(2 * plan->segments * space->axis[1].nodes) *
@@ -246,7 +248,7 @@ done:
   return status;
 }
 
-/* b and x once a row colour: read b, write x, boundary rows and columns of x. */
+/* b and x are passed once per row colour: it reads b, and writes x and the boundary rows and columns of x. */
 static TesCost cost(const TesSmoother *smoother) {
   const TesSpace *space = smoother->op->space;
   const double k = space->degree, m = 2 * k - 1, n = (double)space->length;
@@ -285,7 +287,7 @@ static bool is_served(const TesSpace *space) {
 
 /* ---- the choice of a cut by timing, 3D ----------------------------------------------------------------- */
 typedef struct Trial {
-  TesOperator op; /* of a box that stands for the class of sizes; not set up itself */
+  TesOperator op; /* number of cells of a box that represents a class of sizes; it is not set up itself */
   TesiDiffusion diffusion;
   TesSmoother smoother;
   TesVector *b, *x;
@@ -316,7 +318,7 @@ done:
   return status;
 }
 
-/* All candidates are on their way through the compiler before the first is waited for. */
+/* Compilation of all candidates begins before the first is awaited. */
 static void prepare_trial(void *data) {
   const Trial *trial = data;
   TesContext *ctx = trial->smoother.context;
@@ -336,12 +338,12 @@ static void prepare_trial(void *data) {
     for (int i = 0; i < trial->count && status == TES_OK; i++)
       status = tesi_program_get(ctx, &descs[i], &program);
   }
-  if (status != TES_OK) tesi_context_forget(ctx); /* shows again when it is timed */
+  if (status != TES_OK) tesi_context_forget(ctx); /* the error appears again when the candidate is timed */
   tesi_free(ctx, &tables);
   tesi_free(ctx, &text);
 }
 
-/* The default; long chunks of few rows, which take the fewest steps through small boxes. */
+/* The default cut, and long chunks of few rows, which take the fewest steps through small boxes. */
 static int list_cuts(int k, TesPrecision precision, Cut cuts[TESI_TUNING_CANDIDATES]) {
   const Cut first = cuts[0] = default_cut(3, k, precision);
   const Cut others[] = {{2 * first.cells, tesi_max(1, first.rows / 2), tesi_min(2, first.blocks), 0},

@@ -1,9 +1,10 @@
-/* Values on the interfaces of slabs and blocks, and what they send inside: mass and stiffness in x and y, in H,
- * where they cost O(1) a value: bubbles h (g_j + q_j (g_left +- g_right)), vertices the same from the other side,
+/* Values on the interfaces of slabs and blocks, and their contributions to the inside: mass and stiffness in x and y,
+ * in H, where they cost O(1) per value: bubbles h (g_j + q_j (g_left +- g_right)), vertices the same from the other
+ * side,
  * a/h with lambda and p instead.
  * Included with PATCH_DEGREE. */
 
-/* M g and (K + c M) g of cells c .. c + LANES; what goes to vertices waits in work->left and right (M), left2,
+/* M g and (K + c M) g of cells c .. c + LANES. Contributions to vertices are stored in work->left and right (M), left2,
  * right2 (K). */
 TESI_INLINE void face_chunk(const TesiPatchPlan *plan, const FaceRow *g, int c, LineWork *work, Real *mass,
                             Real *stiffness) {
@@ -59,8 +60,8 @@ static void face_row(const TesiPatchPlan *plan, const Real *g, LineWork *work, R
 }
 
 /* One cell of the middle direction: from mass[k + 1] = Mx g and stiffness[k + 1] = Kx g on its rows (lower vertex,
- * bubbles, upper vertex), G = My Mx g and H = (Ky Mx + My Kx) g on the lower vertex and bubbles; the vertex gets
- * what the cell below left in carry, which then holds what goes to the upper vertex. */
+ * bubbles, upper vertex), G = My Mx g and H = (Ky Mx + My Kx) g on the lower vertex and bubbles; the contribution of
+ * the cell below to the lower vertex is in `carry`, which then gets the contribution to the upper vertex. */
 static void face_cell(const TesiPatchPlan *plan, Real h, Real a, const Real *mass, const Real *stiffness,
                       Real *G, Real *H, Real *carry) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2, pitch = plan->row.pitch;
@@ -90,8 +91,8 @@ static void face_cell(const TesiPatchPlan *plan, Real h, Real a, const Real *mas
   }
 }
 
-/* Bubble rows b of one cell and one outer mode, nodes to modes, and vertex row and bubbles minus stiffness G + mass
- * H of up to two interfaces. */
+/* Transforms the bubble rows b of one cell and one outer mode from nodes to modes, and subtracts stiffness G + mass H
+ * of up to two interfaces from vertex row and bubbles. */
 static void couple_cell(const TesiPatchPlan *plan, int faces, const Real *stiffness, const Real *mass,
                         const Real *const *G, const Real *const *H, Real *vertex, Real *bubbles) {
   const int k = DEGREE(plan), B = k - 1, pitch = plan->row.pitch;

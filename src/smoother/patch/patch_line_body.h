@@ -1,6 +1,7 @@
 /* Lines in x, both colours at once: (K + mu M) v = b smoothed by patches around odd, then even vertices (or reversed).
- * A patch solve is exact and bubbles belong to the last one that covers them, so eliminating the bubbles first
- * leaves point Gauss-Seidel on the vertices, and the bubbles follow from their final values. In H, for a cell of
+ * A patch solve is exact, and a bubble gets its final value in the last patch that covers it. So the bubbles are
+ * eliminated first. Point Gauss-Seidel on the vertices remains, and the bubbles follow from the final vertex values. In
+ * H, for a cell of
  * width h and nu = (c + mu) h^2 / a:
  *   w_j = (p_j + nu q_j) / (lambda_j + nu),   d_j = h/a / (lambda_j + nu),
  *   f_left -= sum w_j b_j,  f_right -= sum +-w_j b_j,
@@ -30,7 +31,8 @@ TESI_INLINE void cell_coefficients(const TesiPatchPlan *plan, V nu, Real conduct
 }
 
 /* Equal cells: out[2 B + 4][stride]. For lines i < count with mu = outer + lambda[i]: w[B], d[B], then t_01, 1 / t
- * inside, at vertex 0, at the last one. Where the last cell differs, another block of that cell: w[B], d[B], t_01,
+ * inside, at vertex 0, at the last vertex. If the last cell differs, another block for this cell follows: w[B], d[B],
+ * t_01,
  * 1 / t at its lower and its upper vertex. */
 static void fill_coefficients(const TesiPatchPlan *plan, int count, Real outer, const Real *lambda,
                               int stride, Real *out) {
@@ -92,7 +94,7 @@ static void fill_graded(const TesiPatchPlan *plan, Real mu, LineTables *tables) 
   }
 }
 
-/* What bubbles send to the vertices of their cell: left[c] to vertex c, right[c] to vertex c + 1. */
+/* Contributions of bubbles to the vertices of their cell: left[c] to vertex c, right[c] to vertex c + 1. */
 TESI_INLINE void condense(const TesiPatchPlan *plan, const bool graded, const Real *line, const Real *w,
                           int stride, LineWork *work) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2, cells = plan->cells;
@@ -117,7 +119,8 @@ TESI_INLINE void condense(const TesiPatchPlan *plan, const bool graded, const Re
   }
 }
 
-/* The last cell of a line, which differs from the others: what its bubbles send. end: its block of the coefficients. */
+/* The contributions of the bubbles of the last cell if it differs from the others. end: its block of the
+ * coefficients. */
 static void condense_end(const TesiPatchPlan *plan, const Real *line, const Real *end, int stride,
                          LineWork *work) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2, last = plan->cells - 1;
@@ -132,8 +135,8 @@ static void condense_end(const TesiPatchPlan *plan, const Real *line, const Real
   work->left[last] = even + odd, work->right[last] = even - odd;
 }
 
-/* Gauss-Seidel at those of the two vertices of the last cell that have this parity; f of all vertices lies in
- * `work` as in a row. values: of the other parity. */
+/* Gauss-Seidel at the vertices of the last cell with this parity; f of all vertices is in `work`, ordered as in a row.
+ * values: at vertices of the other parity. */
 static void update_end(const TesiPatchPlan *plan, int parity, const LineWork *work, const Real *equal,
                        const Real *end, int stride, const Real *values, Real *line) {
   const int B = DEGREE(plan) - 1, n = plan->cells;
@@ -148,7 +151,7 @@ static void update_end(const TesiPatchPlan *plan, int parity, const LineWork *wo
     line[vertex_at(at, v)] = (f - t * below) * end[(2 * B + 2) * stride];
 }
 
-/* f = b - what the bubbles send, at even and odd vertices. */
+/* f = b minus the contributions of the bubbles, at even and odd vertices. */
 TESI_INLINE void gather_vertices(const TesiPatchPlan *plan, const Real *line, LineWork *work) {
   const TesiPatchRow *at = &plan->row;
   const int count = at->bubbles - at->odd;
@@ -166,7 +169,7 @@ TESI_INLINE void gather_vertices(const TesiPatchPlan *plan, const Real *line, Li
   work->even[-1] = line[at->even - 1] - (bubbles ? work->left[0] : 0);
 }
 
-/* Gauss-Seidel at odd vertices, from even ones. */
+/* Gauss-Seidel at odd vertices, with the values at even vertices. */
 TESI_INLINE void update_odd(const TesiPatchPlan *plan, const bool graded, const LineWork *work,
                             const LineTables *tables, const Real *end, int stride, const Real *even,
                             Real *line) {
@@ -186,7 +189,7 @@ TESI_INLINE void update_odd(const TesiPatchPlan *plan, const bool graded, const 
     odd[last] = (work->odd[last] - end[0] * even[last - 1]) * end[3 * stride];
 }
 
-/* At even vertices, from odd ones. */
+/* At even vertices, with the values at odd vertices. */
 TESI_INLINE void update_even(const TesiPatchPlan *plan, const bool graded, const LineWork *work,
                              const LineTables *tables, const Real *end, int stride, const Real *odd,
                              Real *line) {
@@ -209,7 +212,7 @@ TESI_INLINE void update_even(const TesiPatchPlan *plan, const bool graded, const
                       : (work->even[-1] - end[0] * odd[0]) * end[2 * stride];
 }
 
-/* Bubbles from the final vertex values. */
+/* Bubbles, computed from the final vertex values. */
 TESI_INLINE void expand(const TesiPatchPlan *plan, const bool graded, const Real *w, const Real *d,
                         int stride, Real *line) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2, cells = plan->cells;
@@ -231,7 +234,7 @@ TESI_INLINE void expand(const TesiPatchPlan *plan, const bool graded, const Real
   }
 }
 
-/* Bubbles of the last cell where it differs, from their right-hand sides and the final vertex values. */
+/* Bubbles of a last cell that differs, from their right-hand sides and the final vertex values. */
 static void expand_end(const TesiPatchPlan *plan, const Real *end, int stride, const Real *b, Real *line) {
   const int k = DEGREE(plan), B = k - 1, E = k / 2, n = plan->cells;
   const Real left = line[vertex_at(&plan->row, n - 1)], right = line[vertex_at(&plan->row, n)];
@@ -240,7 +243,7 @@ static void expand_end(const TesiPatchPlan *plan, const Real *end, int stride, c
         end[(B + j) * stride] * b[j] - end[j * stride] * (j < E ? left + right : left - right);
 }
 
-/* One line whose last cell differs: as smooth_line(), and the last cell again. */
+/* A line whose last cell differs: as smooth_line(), then the last cell again. */
 static void smooth_line_end(const TesiPatchPlan *plan, const Real *coefficients, int stride, LineWork *work,
                             TesSweep sweep, const Real *old, Real *line) {
   const int B = DEGREE(plan) - 1;

@@ -1,4 +1,4 @@
-/* Vertex patches with eigenbases of their own, on devices with kernels: what src/kernels/patch_local.cu works on. */
+/* Vertex patches with their own eigenbases, on devices with kernels: the data of src/kernels/patch_local.cu. */
 #ifndef TESI_PATCH_LOCAL_H
 #define TESI_PATCH_LOCAL_H
 
@@ -16,18 +16,18 @@ typedef struct TesiPatchLocal {
   int nodes, row; /* of a table */
   int batch;      /* patches a block */
   unsigned threads;
-  size_t shared; /* 0: global memory, `most` blocks a launch */
+  size_t shared; /* 0: patches work in global memory, in at most `most` blocks per launch */
   int most;
   int64_t table_count, table_size, first_of_colour[9];
   void *patches, *tables, *work; /* device */
 } TesiPatchLocal;
 
-/* The exact local matrices of a separable operator: a table an interval. */
+/* The exact local matrices of a separable operator: a table per interval. */
 TesStatus tesi_patch_local_separable(const TesOperator *op, TesiPatchLocal *local);
-/* Those of a surrogate: tables of every patch. */
+/* The local matrices of a surrogate: tables for every patch. */
 TesStatus tesi_patch_local_surrogate(const TesOperator *op, const TesiSurrogate *surrogate,
                                      TesiPatchLocal *local);
-/* Kernel and sizes; before the others. */
+/* Sets kernel and sizes; to be called before the other functions. */
 TesStatus tesi_patch_local_compile(const TesOperator *op, TesiPatchLocal *local);
 /* x_I <- x_I + omega A_p^-1 r_I for all patches of a colour. */
 TesStatus tesi_patch_local_solve(const TesOperator *op, const TesiPatchLocal *local, int colour, double omega,

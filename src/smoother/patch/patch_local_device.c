@@ -1,14 +1,15 @@
-/* Patch smoothers in residual form on devices with kernels, for what the row kernel does not serve:
- *   multiplicative: for each colour x_I <- x_I + omega A_p^-1 (b - A x)_I, the residual being that of the whole
- *   operator; additive: the same for all colours from one residual.
- * With exact local matrices the first is the same sweep as that of the row kernel, at the cost of 2^dim residuals. */
+/* Patch smoothers in residual form on devices with kernels, for operators that the row kernel does not take:
+ * multiplicative: for each colour x_I <- x_I + omega A_p^-1 (b - A x)_I, with the residual of the whole operator;
+ * additive: the same for all colours with one residual.
+ * With exact local matrices the multiplicative sweep equals the sweep of the row kernel, at the cost of 2^dim
+ * residuals. */
 #include "smoother/patch/patch_local.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include "smoother/patch/patch_device.h"
 #include "smoother/spectrum.h"
 
-enum { SHARED_MOST = 227 * 1024, WAVE = 264 /* blocks a launch that work in global memory */ };
+enum { SHARED_MOST = 227 * 1024, WAVE = 264 /* blocks per launch that work in global memory */ };
 
 typedef struct Plan {
   TesiPatchLocal local;
@@ -149,7 +150,7 @@ static TesStatus precondition(void *user, const void *r, void *z) {
   return apply(user, r, z, TES_FORWARD, true);
 }
 
-/* The surrogate is made as for the host, whole, and sent. */
+/* The host makes the whole surrogate, which is then copied to the device. */
 static TesStatus fill_local(const TesSmoother *smoother, TesiPatchLocal *local) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;

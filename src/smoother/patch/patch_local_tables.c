@@ -1,4 +1,4 @@
-/* Eigenbases and places of vertex patches, made on the host and sent to the device. */
+/* Eigenbases and places of vertex patches, made on the host and copied to the device. */
 #include "basis/eigen.h"
 #include "basis/lagrange.h"
 #include "smoother/patch/patch_local.h"
@@ -66,7 +66,7 @@ static void assemble(const TesOperator *op, int d, const TesiPatchInterval *inte
   if (interval->end == axis->nodes) K[m * m - 1] += tesi_diffusion_of(op)->alpha[2 * d + 1];
 }
 
-/* The table of interval p of an axis: equal cells share those of a family. */
+/* The table of interval p of an axis: equal cells share the tables of a family. */
 static int table_of(const TesiAxis *axis, const TesiSurrogateAxis *patches, int p) {
   if (!axis->uniform) return p;
   for (int f = 0; f < patches->families; f++)
@@ -151,7 +151,7 @@ done:
 
 /* ---- surrogates ---------------------------------------------------------------------------------------- */
 
-/* One lane of a group: S and lambda of direction d into a table. */
+/* Copies S and lambda of direction d from one lane of a group to a table. */
 static void put_lane(const Tables *t, int64_t number, const TesiSurrogate *s, int m, int64_t at, int lane) {
   double S[N * N], lambda[N];
   for (int i = 0; i < m * m + m; i++) {
@@ -163,7 +163,7 @@ static void put_lane(const Tables *t, int64_t number, const TesiSurrogate *s, in
   put_table(t, number, m, S, lambda);
 }
 
-/* Groups come sorted by colour already. */
+/* Groups are already sorted by colour. */
 static void convert_groups(const TesOperator *op, const TesiSurrogate *s, TesiPatchLocal *local,
                            const Tables *tables, TesiLocalPatch *patch) {
   const int dim = op->space->dim;

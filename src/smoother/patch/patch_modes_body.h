@@ -1,5 +1,5 @@
-/* Modes of intervals: transforms across rows, all columns of a row alike. Symmetric kinds split into even modes, by
- * [k][k] tables, and odd ones, which are a cell's own; others take the whole [m][m] table.
+/* Modes of intervals: transforms across rows, the same for all columns of a row. Symmetric kinds have even modes with
+ * [k][k] tables, and odd modes, which are modes of one cell; other kinds use the whole [m][m] table.
  * Included with PATCH_DEGREE. */
 
 /* out[i] = sum_j table[i][j] in[j] over columns from .. to. */
@@ -136,7 +136,7 @@ static void outer_back(const TesiPatchPlan *plan, const TesiPatchKind *kind, con
 
 /* ---- the middle direction: rows in H, bubbles below, vertex, bubbles above ----------------------------- */
 
-/* scale: of the odd modes. */
+/* scale: factor of the odd modes. */
 TESI_INLINE void h_to_modes_columns(const int k, const Real *even, Real scale, const Coupling *faces,
                                     const Real *const *rows, Real *const *modes, const int width, int c) {
   const int B = k - 1, E = k / 2;
@@ -200,7 +200,7 @@ TESI_INLINE void modes_to_h_columns(const int k, const Real *even, const Real *c
   }
 }
 
-/* faces: of symmetric kinds only, NULL for none. */
+/* faces: only for symmetric kinds; NULL: no faces. */
 static void middle_forward(const TesiPatchPlan *plan, const TesiPatchKind *kind, const Coupling *faces,
                            const Real *const *rows, Real *const *modes) {
   const int from = plan->row.begin, to = plan->row.end, k = DEGREE(plan);

@@ -25,7 +25,7 @@ enum { TESI_PATCH_SPECIALISED = 10 };
 typedef struct TesiPatchCell {
   double stiffness[2], mass[2]; /* vertex with itself, with the other vertex */
   double *lambda, *p, *q;       /* [B] */
-  double *r; /* [B] (q - p / lambda)^2: the mass left between a mode and the linear function of a vertex */
+  double *r; /* [B] (q - p / lambda)^2: the remaining mass coupling of a mode and the linear function of a vertex */
   double *modes;   /* [B nodes][B modes] values S; S' M S = I on the unit interval */
   double *inverse; /* [B modes][B nodes] S' M */
 } TesiPatchCell;
@@ -35,8 +35,9 @@ typedef struct TesiPatchCell {
  * With the modes S of its stiffness and mass (S' M S = I): forward S', back S, inverse S' M.
  * Symmetric (two equal cells): the k even modes need [k][k] tables on (vertex, upper + mirrored lower), the k-1 odd
  * modes are the bubbles' own, upper - mirrored lower, scaled. Nodal: for values at nodes instead of H; then the odd
- * modes have the tables of a cell, scaled. Modes couple to the value at the node below by K: stiffness[0], M:
- * mass[0], above: [1]; symmetric: to the sum (even modes) or difference (odd) of both, above minus below, by [0]. */
+ * modes have the tables of a cell, scaled. Modes couple to the value at the node below by stiffness[0] and mass[0], to
+ * the value at the node above by stiffness[1] and mass[1]. In symmetric kinds even modes couple to the sum of both
+ * values, odd modes to the difference (above minus below), by [0]. */
 typedef struct TesiPatchKind {
   int type, m, below, vertex, above;
   bool symmetric;
@@ -57,11 +58,11 @@ typedef struct TesiNestedAxis {
   void *h, *k; /* [cells] h and a/h */
 } TesiNestedAxis;
 
-/* Where things stand in a row of numbers. Vertex 2i+2 at even + i (so vertex 0 at even - 1), vertex 2i+1 at odd +
- * i, bubble j of cell c at bubbles + j * stride + c. Everything else stays zero or is never looked at. */
+/* The places in a row of numbers. Vertex 2i+2 is at even + i (so vertex 0 at even - 1), vertex 2i+1 at odd + i, bubble
+ * j of cell c at bubbles + j * stride + c. All other numbers stay zero or are never read. */
 typedef struct TesiPatchRow {
   int lanes, even, odd, bubbles, stride;
-  int begin, end; /* what transforms across rows run over, multiples of lanes */
+  int begin, end; /* ranges of the transforms across rows, multiples of lanes */
   int pitch;
 } TesiPatchRow;
 
@@ -75,7 +76,7 @@ typedef struct TesiPatchPlan {
   TesiNestedAxis outer, middle; /* 2D: no middle */
   int cells, nodes;             /* of x */
   bool natural[2], graded;
-  bool odd_end; /* all cells but the last are alike: not graded */
+  bool odd_end; /* all cells but the last are equal: the axis is not graded */
   double alpha[2], h, h_end;
   TesiPatchRow row;
   void *width, *conductance; /* [cells, padded with zeros] h and a/h, lane by lane */
@@ -86,7 +87,7 @@ typedef struct TesiPatchPlan {
 
 TesStatus tesi_patch_cell_create(TesContext *ctx, int degree, TesiPatchCell *cell);
 void tesi_patch_cell_destroy(TesContext *ctx, TesiPatchCell *cell);
-/* nodal: tables for values at nodes (the outer axis), not for H. */
+/* nodal: tables for values at nodes (the outer axis) in the place of H. */
 TesStatus tesi_nested_axis_create(const TesOperator *op, int d, const TesiPatchCell *cell, bool nodal,
                                   TesiNestedAxis *axis);
 void tesi_nested_axis_destroy(TesContext *ctx, TesiNestedAxis *axis);
@@ -94,7 +95,7 @@ void tesi_nested_axis_destroy(TesContext *ctx, TesiNestedAxis *axis);
 TesStatus tesi_patch_table(TesContext *ctx, TesPrecision precision, int count, int padding,
                            const double *values, void *pointer_to_pointer);
 
-/* The builds: a sweep, and the bytes of work space it needs a thread. */
+/* The builds: a sweep, and the bytes of its workspace per thread. */
 #define TESI_PATCH_SWEEP(precision, bits)                                                                    \
   void tesk_patch_##precision##_##bits(const TesiPatchPlan *plan, const void *b, void *x, TesSweep sweep,    \
                                        bool zero_guess);                                                     \

@@ -1,6 +1,7 @@
 /* Set-up and launches of src/kernels/patch_q1.cu: degree 1, rows of up to 2048 cells. Three kernels: blocks of rows,
- * four launches a sweep (two in 2D); blocks of whole planes, two launches and a third less traffic, where there
- * are planes enough; and in 2D, where rows leave multiprocessors idle or are longer, a colour of vertices a launch. */
+ * four launches per sweep (two in 2D); blocks of whole planes, two launches and a third less traffic, if there are
+ * enough planes; and in 2D one launch per colour of vertices, if rows would leave multiprocessors idle or are too
+ * long. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "device/kernel.h"
@@ -10,9 +11,9 @@
 enum { ROWS = 16, HEIGHT = 8, MOST_CELLS = 2048, MULTIPROCESSORS = 132 }; /* ROWS, HEIGHT as in the kernel */
 enum { POINTS_THREADS = 128, MANY = 1 << 18 /* cells in 2D: vertices by colours */ };
 
-/* How planes are swept: least resident blocks a multiprocessor (0: by rows), rows through shared memory, planes
- * that are swept at a time:
- * what is left of the last time goes by rows, if that is less than half. */
+/* How planes are swept: smallest number of resident blocks per multiprocessor (0: by rows), whether rows go through
+ * shared memory, number of planes that are swept at the same time. The rest of the planes is swept by rows if it is
+ * less than half of this number. */
 typedef struct Planes {
   int blocks, staged, places;
 } Planes;
@@ -136,8 +137,8 @@ done:
   return status;
 }
 
-/* A colour of rows reads the planes around it, b, and writes a quarter of x: 6 values an unknown; a colour of
- * planes the same for half of them: 4 values; colours of vertices in 2D: 8. */
+/* Values of traffic per unknown: 6 by rows (a colour of rows reads b and the planes around it, and writes a quarter of
+ * x); 4 by planes (a colour does this for half of the planes); 8 by colours of vertices in 2D. */
 static TesCost cost(const TesSmoother *smoother) {
   const double n = (double)smoother->op->space->length, values = ((const Plan *)smoother->plan)->by_points ? 8
                                                                  : ((const Plan *)smoother->plan)->cut.blocks
@@ -154,7 +155,7 @@ static void destroy(TesSmoother *smoother) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = tesi_smoother_patch_apply_ref, .cost = cost, .destroy = destroy};
 
-/* Planes by default where a launch has one for every multiprocessor of the largest GPUs. */
+/* By default planes are used if a launch has a plane for every multiprocessor of the largest GPUs. */
 static Planes choose_planes(const TesSpace *space, bool single) {
   const char *given = getenv("TESSERA_Q1_PLANES"); /* "blocks,staged,places": for measurements and tests */
   Planes cut = {.blocks = single ? 3 : 2, .staged = 1};

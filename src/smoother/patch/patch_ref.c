@@ -1,8 +1,9 @@
 /* The plain vertex-patch sweep: for each colour, x fastest, for each of its patches,
  *   x_I <- x_I + A_II^-1 (b - A x)_I,   A_II = sum_d K_d (x) M_others on the patch,
  * with A_II^-1 by full 1D eigenvectors: patch-smoothers-cui-2024, section 3. Directions have two colours, a periodic
- * direction with an odd number of vertices a third one for vertex 0. Patches with third colours come last: eight
- * colours of those with none, eight of those with one in x, in y, in both, and so on. */
+ * direction with an odd number of vertices a third one for vertex 0. Patches with third colours come last: first the
+ * eight colours of patches without a third colour, then eight of patches with a third colour in x, then in y, in both,
+ * and so on. */
 #include <string.h>
 #include "basis/eigen.h"
 #include "smoother/patch/patch.h"
@@ -104,7 +105,7 @@ static void contract(int before, int rows, int columns, int after, const double 
 
 enum { CLOSED = 2 * TESI_MAX_DEGREE + 1 };
 
-/* One patch: m its interior, c its closed size; in each direction the closed nodes, of which the interior ones begin at
+/* One patch: m is its interior size, c its closed size. Each direction has the closed nodes, whose interior begins at
  * number `inner`, and the interior rows and closed columns of K and M. */
 typedef struct Patch {
   const Axis *axis[3];
@@ -112,7 +113,7 @@ typedef struct Patch {
   double K[3][CLOSED * CLOSED], M[3][CLOSED * CLOSED];
 } Patch;
 
-/* Around a periodic direction of two cells both bounding nodes are one: it counts once. */
+/* In a periodic direction of two cells both bounding nodes are the same node, which counts once. */
 static void select_direction(const Axis *axis, int p, int d, Patch *patch) {
   const TesiPatchInterval *interval = &axis->intervals[p];
   const int lower = axis->periodic || interval->first > 0,
@@ -184,7 +185,7 @@ static void update_patch(const Plan *plan, const int p[3], Patch *patch, const d
 #undef AT
 }
 
-/* colour: bits 0..2 the colours of the directions, bits 3..5 which have a third one. */
+/* colour: bits 0..2 are the colours of the directions, bits 3..5 say which directions have the third colour. */
 static void update_colour(const Plan *plan, int colour, Patch *patch, const double *b, double *x) {
   const Axis *axis = plan->axis;
   int p[3];

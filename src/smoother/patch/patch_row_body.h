@@ -72,8 +72,8 @@ TESI_INLINE void chunk_to_row(const TesiPatchPlan *plan, const Real *table, cons
   }
 }
 
-/* The last chunk reaches back over cells that are done, or, where it would begin at an odd cell or before the
- * first, goes through a buffer: nothing outside the line is read. */
+/* The last chunk may overlap cells that are done. If it would begin at an odd cell or before the first cell, it goes
+ * through a buffer: nothing outside the line is read. */
 static void line_to_row(const TesiPatchPlan *plan, const Real *table, const Real *values, Real *row) {
   const int k = DEGREE(plan), cells = plan->cells;
   int c = 0;

@@ -21,7 +21,7 @@ static void load_line(const Slab *slab, const Real *values, Real *const *modes) 
   outer_forward(plan, slab->kind, (const Real *const *)work->plane, modes, plan->row.begin, plan->row.end);
 }
 
-/* The old values of one line, whole or only the vertices that the first colour in x reads. */
+/* The old values of one line: the whole line, or only the vertices that the first colour in x reads. */
 static void load_old(const Slab *slab, const Real *values, bool whole, Real *const *modes) {
   const TesiPatchPlan *plan = slab->plan;
   Work *work = slab->work;
@@ -44,7 +44,7 @@ static void store_line(const Slab *slab, Real *const *modes, Real *values) {
   for (int i = 0; i < slab->kind->m; i++) row_to_line(plan, slab->work->plane[i], values + i * slab->plane);
 }
 
-/* ---- 2D: a slab is one row a mode ---------------------------------------------------------------------- */
+/* ---- 2D: a slab has one row per mode ---------------------------------------------------------------------- */
 
 static void couple_2d(const Slab *slab, Real *const *rows) {
   const TesiPatchPlan *plan = slab->plan;
@@ -97,7 +97,7 @@ static void load_b(const Slab *slab, int y) {
   load_line(slab, slab->b + line_at(slab, y), rows);
 }
 
-/* Rows of vertices that bound blocks of the first colour are needed whole. */
+/* Vertex rows that bound blocks of the first colour are needed completely. */
 static void load_x(const Slab *slab, int y) {
   const int k = DEGREE(slab->plan);
   const bool unknown = is_middle_unknown(slab->plan, y), vertex = y % k == 0;
@@ -154,7 +154,7 @@ static void couple_slab(const Slab *slab, int cell) {
   Real *rows = ring_row(slab, work->b, cell * k);
   Real *top = ring_row(slab, work->b, (cell + 1) * k);
   const bool with_top = cell == plan->middle.cells - 1 && plan->middle.natural[1];
-  const int sides = slab->kind->symmetric && k == 1 ? 1 : 2; /* one mode, an even one */
+  const int sides = slab->kind->symmetric && k == 1 ? 1 : 2; /* only one mode, which is even */
   for (int side = 0; side < sides && slab->faces; side++) load_face(slab, side, cell);
   for (int mode = 0; mode < slab->kind->m; mode++) {
     int side[2];
@@ -186,8 +186,8 @@ static void load_cell(const Slab *slab, int cell) {
                        slab->old_to);
 }
 
-/* The coupling of a symmetric block. H = (K + lambda M) g in x, so M g goes with stiffness + lambda mass, K g with
- * mass. */
+/* The coupling of a symmetric block. Since H = (K + lambda M) g in x, M g is multiplied by stiffness + lambda mass, and
+ * K g by mass. */
 static void couple_symmetric(const Slab *slab, const TesiPatchKind *kind, Real lambda,
                              const BlockFaces *faces, Coupling *coupling) {
   const Real *stiffness = kind->stiffness[0], *mass = kind->mass[0];
@@ -218,7 +218,7 @@ static void subtract_faces(const Slab *slab, const TesiPatchKind *kind, Real lam
   }
 }
 
-/* Right-hand sides of the lines of one block and mode. zero: the faces are. */
+/* Right-hand sides of the lines of one block and mode. zero: the faces are zero. */
 static void load_lines(const Slab *slab, const TesiPatchInterval *interval, const TesiPatchKind *kind,
                        int mode, bool zero, const Real *const *b) {
   const TesiPatchPlan *plan = slab->plan;
@@ -238,7 +238,7 @@ static void load_lines(const Slab *slab, const TesiPatchInterval *interval, cons
   }
 }
 
-/* The patches of one colour in y in a block: both colours in x, for every mode of z. */
+/* The patches of one colour in y in a block: both colours in x, for all modes of z. */
 static void smooth_block(const Slab *slab, int p, bool zero) {
   const TesiPatchPlan *plan = slab->plan;
   const TesiPatchInterval *interval = &plan->middle.interval[p];

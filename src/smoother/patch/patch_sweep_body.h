@@ -4,7 +4,7 @@
 #include "base/team.h"
 #include "smoother/patch/patch_work.h"
 
-/* The kernels of each degree have names of their own: load_line_1, ... load_line_10, load_line_0. */
+/* Each degree has its own names of kernels: load_line_1, ... load_line_10, load_line_0. */
 #define DEGREE_NAME(name) TESI_PASTE(name, PATCH_DEGREE)
 #define cell_to_modes DEGREE_NAME(cell_to_modes)
 #define cell_to_nodes DEGREE_NAME(cell_to_nodes)
@@ -76,7 +76,7 @@
 #define DEGREE(plan) ((void)(plan), PATCH_DEGREE)
 #define DEGREE_MAX PATCH_DEGREE
 #define UNROLL TESI_UNROLL
-/* Vectors of columns at once, as many as registers allow. */
+/* Vectors of columns processed together, as many as registers allow. */
 #define WIDTH_MAX 2
 #define NODE_WIDTH (TESI_SIMD_BITS == 512 && PATCH_DEGREE <= 5 ? 2 : 1)
 #define H_WIDTH (TESI_SIMD_BITS == 512 ? 2 : 1)
@@ -185,12 +185,12 @@ static void smooth_slab(const Sweep *sweep, Work *work, int p) {
   run_slab(&slab);
 }
 
-/* Second-colour slab p may follow its neighbours at once when both are this thread's own. */
+/* A slab of the second colour may directly follow its neighbours if this thread sweeps both of them. */
 static bool is_own(const TesiNestedAxis *outer, int p, int first, int last) {
   return (p == 0 || p > first) && (p == outer->count - 1 || p < last - 1);
 }
 
-/* Slabs first <= p < last: each one of the second colour right behind its upper neighbour, while the caches hold
+/* Slabs first <= p < last: each slab of the second colour directly follows its upper neighbour, while the caches hold
  * both. */
 static void smooth_range(const Sweep *sweep, Work *work, const TesiTeamMember *me, int first, int last) {
   const TesiNestedAxis *outer = &sweep->plan->outer;
@@ -204,7 +204,7 @@ static void smooth_range(const Sweep *sweep, Work *work, const TesiTeamMember *m
     if (!in_first_colour(sweep, p) && !is_own(outer, p, first, last)) smooth_slab(sweep, work, p);
 }
 
-/* One colour after the other, slabs dealt out in turn: for few slabs, where ranges would be uneven. */
+/* One colour after the other, with slabs distributed in turn: for few slabs, whose ranges would be uneven. */
 static void smooth_colours(const Sweep *sweep, Work *work, const TesiTeamMember *me) {
   for (int colour = 0; colour < 2; colour++) {
     if (colour > 0) tesi_team_wait(me);

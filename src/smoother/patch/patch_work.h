@@ -1,12 +1,12 @@
-/* What the kernels of the nested sweep share: the work space of a thread, the slab at hand. */
+/* Common parts of the kernels of the nested sweep: the workspace of a thread, and the slab that it works on. */
 #ifndef TESI_PATCH_WORK_H
 #define TESI_PATCH_WORK_H
 
 #include "smoother/patch/patch_plan.h"
 #include "smoother/patch/patch_vector.h"
 
-/* Coefficients of one line of unequal cells; [cells] with padding, whole vectors (stride) where there is one a
- * bubble. */
+/* Coefficients of one line of unequal cells; [cells] with padding. Arrays with numbers per bubble have whole vectors
+ * (stride). */
 typedef struct LineTables {
   int stride;
   Real *w, *d;                      /* [B][stride] */
@@ -16,7 +16,7 @@ typedef struct LineTables {
 } LineTables;
 
 typedef struct LineWork {
-  Real *left, *right, *left2, *right2; /* what cells send to their vertices */
+  Real *left, *right, *left2, *right2; /* contributions of cells to their vertices */
   Real *even, *odd;                    /* right-hand sides of vertices; even[-1] is vertex 0 */
   Real *coefficients;                  /* [2 B + 4, and 2 B + 3 of an odd end][coefficient_stride] */
   int coefficient_stride;
@@ -25,7 +25,7 @@ typedef struct LineWork {
 
 enum { MAX_MODES = 2 * 20 - 1 };
 
-/* What one thread works in; rows are plan->row.pitch long. */
+/* The workspace of one thread; the length of a row is plan->row.pitch. */
 typedef struct Work {
   LineWork line;
   Real *b, *x; /* 3D: [modes][4 cells][degree rows] */
@@ -45,13 +45,13 @@ typedef struct FaceRow {
   Real weight;
 } FaceRow;
 
-/* The values on the faces of a block, one mode of the slab: rows of the middle direction, NULL where there is none. */
+/* The values on the faces of a block, for one mode of the slab: rows of the middle direction, NULL: no face. */
 typedef struct BlockFaces {
   const Real *lower, *upper;
 } BlockFaces;
 
-/* What the two faces of a block send to each mode: stiffness G + mass H, of their sum (0) to even modes, of their
- * difference (1) to odd ones. */
+/* The contribution stiffness G + mass H of the two faces of a block to each mode: from their sum (0) to even modes,
+ * from their difference (1) to odd modes. */
 typedef struct Coupling {
   const Real *G[2], *H[2]; /* rows */
   Real stiffness[MAX_MODES], mass[MAX_MODES];
@@ -65,20 +65,20 @@ typedef struct Slab {
   const Real *b;
   Real *x;
   ptrdiff_t plane;           /* from one node to the next in the outer direction */
-  const Real *lower, *upper; /* planes that bound the slab; NULL where zero or none */
+  const Real *lower, *upper; /* planes that bound the slab; NULL: zero, or none */
   TesSweep sweep;
-  bool zero, faces;     /* the old values inside are zero; one of the planes is not */
+  bool zero, faces;     /* the old values inside are zero; one of the planes is not zero */
   int old_from, old_to; /* columns that the first colour in x reads */
 } Slab;
 
-/* ---- work space: the same walk counts it and hands it out ---------------------------------------------- */
+/* ---- workspace: the same function counts it and distributes it ------------------------------------------ */
 
 typedef struct Arena {
   Real *memory; /* NULL: only count */
   size_t used;
 } Arena;
 
-/* Room for `before` + count numbers, in cache lines of its own; returns the number behind the first `before`. */
+/* Room for `before` + count numbers, in separate cache lines; returns the address after the first `before`. */
 static Real *take(Arena *arena, size_t before, size_t count) {
   const size_t line = 64 / sizeof(Real), first = arena->used;
   arena->used += (before + count + line - 1) / line * line;
@@ -133,14 +133,14 @@ static void place_work(const TesiPatchPlan *plan, Arena *arena, Work *work) {
 
 /* ---- small questions ----------------------------------------------------------------------------------- */
 
-/* The two faces of an interval as what its modes see: symmetric kinds their sum (even modes) and difference (odd
+/* The two faces of an interval as its modes need them: symmetric kinds need their sum (even modes) and difference (odd
  * modes). */
 TESI_INLINE void face_weights(const TesiPatchKind *kind, int side, Real weight[2]) {
   weight[0] = (Real)(kind->symmetric ? (side ? -1 : 1) : !side);
   weight[1] = (Real)(kind->symmetric || side);
 }
 
-/* Which faces mode j sees, how strongly. */
+/* The faces that mode j couples to, with their factors. */
 TESI_INLINE int select_faces(const TesiPatchKind *kind, int mode, int side[2], Real stiffness[2],
                              Real mass[2]) {
   const int faces = kind->symmetric ? 1 : 2;
@@ -152,7 +152,7 @@ TESI_INLINE int select_faces(const TesiPatchKind *kind, int mode, int side[2], R
   return faces;
 }
 
-/* Where vertex v stands in a row. */
+/* The place of vertex v in a row. */
 static inline int vertex_at(const TesiPatchRow *at, int v) {
   return v % 2 ? at->odd + v / 2 : at->even + v / 2 - 1;
 }

@@ -538,7 +538,7 @@ done:
 
 /* still: b is zero but for the pressures, and the others are not read. */
 static TesStatus run(TesContext *ctx, TesiStokesLanes *l, const void *b, bool still, void *x,
-                     TesiColours colours, int sweeps, TesiLanesStart start) {
+                     TesiColours colours, int sweeps, TesiLanesStart start, const TesiBetween *between) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TeskLanes *a = &l->arguments;
@@ -555,8 +555,10 @@ static TesStatus run(TesContext *ctx, TesiStokesLanes *l, const void *b, bool st
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[PREPARE], prepared, lines, 0, prepare));
   if (start == TESI_LANES_FROM_ZERO) TES_TRY(device->fill(ctx, l->precision, count, 0, l->x[0]));
   if (start == TESI_LANES_FROM_X) TES_TRY(tesi_kernel_launch(ctx, &l->kernel[IN], rows, lines, 0, in));
-  for (int i = 0; i < sweeps * colours.count; i++)
+  for (int i = 0; i < sweeps * colours.count; i++) {
+    if (between && i > 0) TES_TRY(between->call(between->user, l->x[i % 2]));
     TES_TRY(run_colour(ctx, l, &l->colour[colours.first + i % colours.count * colours.step], i % 2, still));
+  }
   void *out[] = {&l->arguments, &l->x[sweeps * colours.count % 2], &x};
   TES_TRY(tesi_kernel_launch(ctx, &l->kernel[OUT], (TesiGrid){(unsigned)most, 4, 1}, THREADS_OUT, 0, out));
 done:
@@ -565,12 +567,28 @@ done:
 
 TesStatus tesi_stokes_lanes_apply(TesContext *ctx, TesiStokesLanes *l, const void *b, void *x,
                                   TesiColours colours, int sweeps, TesiLanesStart start) {
-  return run(ctx, l, b, false, x, colours, sweeps, start);
+  return run(ctx, l, b, false, x, colours, sweeps, start, NULL);
+}
+
+TesStatus tesi_stokes_lanes_apply_between(TesContext *ctx, TesiStokesLanes *l, const void *b, void *x,
+                                          TesiColours colours, TesiLanesStart start,
+                                          const TesiBetween *between) {
+  return run(ctx, l, b, false, x, colours, 1, start, between);
+}
+
+void tesi_stokes_lanes_layers(const TesiStokesLanes *l, int of_class, int first, int end, int64_t *start,
+                              int64_t *count) {
+  const TeskLanes *a = &l->arguments;
+  const int odd = of_class / 4, from = (first - odd + 1) / 2,
+            to = (end - odd + 1) / 2; /* of every second layer */
+  const int64_t layer = (int64_t)a->class_size / a->half[2];
+  *start = (int64_t)of_class * a->class_size + from * layer;
+  *count = (to - from) * layer;
 }
 
 TesStatus tesi_stokes_lanes_solve_cells(TesContext *ctx, TesiStokesLanes *l, const void *b, void *x,
                                         TesiLanesStart start) {
-  return run(ctx, l, b, true, x, tesi_colour_of_cells(), 1, start);
+  return run(ctx, l, b, true, x, tesi_colour_of_cells(), 1, start, NULL);
 }
 
 TesiEntryOrder tesi_stokes_lanes_order(const TesiStokesLanes *l) {

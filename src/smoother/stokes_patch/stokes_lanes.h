@@ -28,6 +28,14 @@ TesStatus tesi_stokes_lanes_apply(TesContext *ctx, TesiStokesLanes *lanes, const
  * not read. */
 TesStatus tesi_stokes_lanes_solve_cells(TesContext *ctx, TesiStokesLanes *lanes, const void *b, void *x,
                                         TesiLanesStart start);
+/* One sweep with something between its colours. */
+TesStatus tesi_stokes_lanes_apply_between(TesContext *ctx, TesiStokesLanes *lanes, const void *b, void *x,
+                                          TesiColours colours, TesiLanesStart start,
+                                          const TesiBetween *between);
+/* The cells of layers first .. end - 1 in z, of a class of the order of sweeps: their numbers follow one another. */
+enum { TESI_LANES_CLASSES = 8 };
+void tesi_stokes_lanes_layers(const TesiStokesLanes *lanes, int of_class, int first, int end, int64_t *start,
+                              int64_t *count);
 TesiEntryOrder tesi_stokes_lanes_order(const TesiStokesLanes *lanes);
 /* Lanes and threads of a block. */
 void tesi_stokes_lanes_describe(const TesiStokesLanes *lanes, int *count, int *threads);

@@ -1,4 +1,4 @@
-/* S^+ of all combinations of kinds, tile by tile as the kernel reads it: see stokes_lanes.h. */
+/* S^+ of all combinations of kinds, tile by tile in the order in which the kernel reads it: see stokes_lanes.h. */
 #include "smoother/stokes_patch/stokes_lanes.h"
 
 static int count_combinations(const TesiLanesKinds *k) {
@@ -19,7 +19,7 @@ static void splits_of(const TesiLanesKinds *k, const int kind[3], bool split[3])
   for (int d = 0; d < 3; d++) split[d] = k->split[d][kind[d]];
 }
 
-/* The combination whose S^+ it takes: that of the mirror images of its kinds, which is the same, or its own. */
+/* The combination whose S^+ is used: that of the mirrored kinds, whose S^+ is the same, or its own. */
 static int keeper_of(const TesiLanesKinds *k, int combination) {
   int kind[3], image[3];
   kinds_of(k, combination, kind);
@@ -84,7 +84,7 @@ TesStatus tesi_lanes_make_inverses(TesContext *ctx, const TesiStokes *s, const T
   *numbers = 0;
   TES_ALLOC(&S, count);
   for (int i = 0; i < count; i++) {
-    const int keeper = keeper_of(k, i); /* itself, or one before it */
+    const int keeper = keeper_of(k, i); /* its own, or an earlier one */
     at[i] = keeper == i ? *numbers : at[keeper];
     if (keeper == i) *numbers += size_of(k, shape, i);
   }

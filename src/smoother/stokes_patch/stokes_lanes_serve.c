@@ -1,4 +1,4 @@
-/* Whom patches in lanes serve: see stokes_lanes.h. */
+/* The problems for which patches in lanes can be used: see stokes_lanes.h. */
 #include <limits.h>
 #include <stdlib.h>
 #include "kernels/stokes_arguments.h"
@@ -14,7 +14,7 @@ static bool serves_axis(const TesiAxis *a) {
   return closed && equal; /* at most three kinds of intervals: inside, and at both ends */
 }
 
-/* Where walls hold the velocity across, too: where it slips the other end would be too soft. */
+/* Walls must hold tangential velocities too: with slip the local matrix would be too soft at the other end. */
 bool tesi_stokes_lanes_mirrors(const TesOperator *op) {
   const TesSpace *space = tesi_stokes_of(op)->space;
   bool held = true;

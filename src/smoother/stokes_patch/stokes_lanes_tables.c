@@ -10,14 +10,14 @@ static int padded(int count) {
 
 /* ---- even and odd modes -------------------------------------------------------------------------------- */
 
-/* What the mirror makes of number i of a column: of nodes, or of modes of both cells. */
+/* The mirror image of entry i of a column: of nodes, or of modes of both cells. */
 static double mirrored(int n, bool nodes, const double *Z, int size, int i, int column) {
   if (nodes) return Z[(size - 1 - i) * size + column];
   const int j = i % n, other = i < n ? i + n : i - n;
   return (j % 2 ? -1 : 1) * Z[other * size + column];
 }
 
-/* 1, -1: the column is even or odd; 0: neither. */
+/* 1, -1: the column is even or odd; 0: it is neither. */
 static int parity_of(int n, bool nodes, const double *Z, int size, int column) {
   double even = 0, odd = 0, largest = 0;
   for (int i = 0; i < size; i++) {
@@ -29,7 +29,7 @@ static int parity_of(int n, bool nodes, const double *Z, int size, int column) {
   return even <= 1e-9 * largest ? 1 : odd <= 1e-9 * largest ? -1 : 0;
 }
 
-/* place[size]: columns, even ones first. False where some are neither. */
+/* place[size]: columns, even columns first. False if some are neither even nor odd. */
 static bool sort_columns(int n, bool nodes, const double *Z, int size, int *place) {
   int count = 0;
   for (int sign = 1; sign >= -1; sign -= 2)
@@ -117,7 +117,7 @@ static double *put_coupling(const TesiStokes *s, int d, int cell, int beside, do
   return to + n * row;
 }
 
-/* nu times Ld of the cell that is taken for one at a wall, less what the local matrix has in its place. */
+/* nu times Ld of the cell that replaces a cell beyond a wall, minus the term of the local matrix in its place. */
 static double *put_own(const TesiStokes *s, int d, int vertex, TesiStokesFar far,
                        const TesiStokesLocalAxis *l, double *to) {
   const int n = s->space->degree + 1, row = padded(n), P = l->nodes, Q = l->modes, in = far * n,

@@ -128,17 +128,26 @@ done:
   return status;
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+static int colours_of(const TesSmoother *smoother) {
+  const TesiStokesPatchPlan *p = smoother->plan;
+  return p->colours;
+}
+
+static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
+                               bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesiStokesPatchPlan *p = smoother->plan;
   const TesOperator *op = smoother->op;
-  const TesiColours colours = tesi_all_colours(p->colours, sweep);
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
   TES_TRY(p->fused ? apply_fused(smoother, b, x, colours)
                    : apply_unfused(smoother, b, x, colours, zero_guess));
 done:
   return status;
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
 }
 
 static TesStatus solve_cells(const TesSmoother *smoother, const void *b, bool ordered, void *x) {
@@ -204,8 +213,13 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   return tesi_stokes_patch_sweep_ref(smoother->op, p->axis, p->red_black, b, x, sweep);
 }
 
-static const TesiSmootherTable table = {
-    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .solve_cells = solve_cells};
+static const TesiSmootherTable table = {.apply = apply,
+                                        .apply_ref = apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy,
+                                        .solve_cells = solve_cells,
+                                        .colours = colours_of,
+                                        .apply_colours = apply_colours};
 
 static TesStatus create_work(const TesSmoother *smoother, TesiStokesPatchPlan *p) {
   TesContext *ctx = smoother->context;

@@ -106,13 +106,6 @@ typedef struct TesiStokesPatchPlan {
   void *r;          /* residual, or x while the next one is written: device vector */
 } TesiStokesPatchPlan;
 
-/* Colours of a sweep, the first, and the step to the next. */
-typedef struct TesiColours {
-  int first, step, count;
-} TesiColours;
-static inline TesiColours tesi_all_colours(int colours, TesSweep sweep) {
-  return sweep == TES_FORWARD ? (TesiColours){0, 1, colours} : (TesiColours){colours - 1, -1, colours};
-}
 /* The first colour of a forward sweep: the cells of a mesh half as fine. */
 static inline TesiColours tesi_colour_of_cells(void) {
   return (TesiColours){0, 1, 1};

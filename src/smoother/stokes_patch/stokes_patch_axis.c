@@ -3,7 +3,7 @@
 #include "base/work.h"
 #include "smoother/stokes_patch/stokes_patch.h"
 
-/* Whether a node at an end of interval v is an unknown of it: of two cells where the box is open, of one cell unless
+/* Whether a node at an end of interval v is an unknown of it. Two cells: at an open end of the box. One cell: unless
  * the node is known. */
 static bool has_end(const TesiAxis *a, const TesiStokesPatchAxis *p, int v, int side) {
   const bool at_box = !a->periodic && v == (side ? p->vertices - 1 : 0);
@@ -17,7 +17,7 @@ static int list_nodes(const TesiAxis *a, const TesiStokesPatchAxis *p, int v, in
   return count;
 }
 
-/* In a periodic direction with an odd number of vertices the last one has a colour of its own. */
+/* In a periodic direction with an odd number of vertices the last vertex has its own colour. */
 static int colour_of(const TesiAxis *a, int v, int vertices) {
   return a->periodic && vertices % 2 && v == vertices - 1 ? 2 : v % 2;
 }
@@ -74,7 +74,7 @@ static bool outer_equal(const TesiStokesPatchOuter *a, const TesiStokesPatchOute
   return difference <= 1e-12 * largest;
 }
 
-/* The cell of an interval that is taken for one at a wall. */
+/* The cell of an interval that replaces a cell beyond a wall. */
 static TesiStokesFar far_of(const TesiAxis *a, const TesiStokesPatchAxis *p, int v) {
   if (!p->mirrored || a->periodic || p->span != 2 || p->vertices == 1) return TESI_STOKES_FAR_NONE;
   return v == 0 ? TESI_STOKES_FAR_HIGH : v == p->vertices - 1 ? TESI_STOKES_FAR_LOW : TESI_STOKES_FAR_NONE;
@@ -126,7 +126,7 @@ static TesStatus add_type(TesContext *ctx, const TesiAxis *a, const TesiStokesAx
   return status;
 }
 
-/* Places at the ends of the box that do not exist are those of the nearest entry; nothing reads them. */
+/* Places beyond the ends of the box have the index of the nearest entry; they are never used. */
 static void list_places(const TesiAxis *a, int v, TesiStokesPatchAxis *p) {
   const int n = a->step, N = p->span * n, modes = a->cells * n;
   int *node = p->node_at + (int64_t)v * (N + 1), *mode = p->mode_at + (int64_t)v * (N + 2 * n);

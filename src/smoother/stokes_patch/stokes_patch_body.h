@@ -1,8 +1,8 @@
-/* Patches of one kind, a patch a lane. Two ways, the same iterate:
+/* Patches of one kind, one patch per lane. Two forms give the same iterate:
  *   x <- x + K_patch^+ r, from a residual;
- *   x_patch <- K_patch^+ (b - K x_outside), the mean of the pressure kept: the local solves are exact, so that the old
- *   values inside need not be read. Outside are the nodes at the ends of component i, and the modes of the cells that
- *   share a face with the patch.
+ *   x_patch <- K_patch^+ (b - K x_outside), the mean of the pressure kept: the local solves are exact, so that the
+ *   old values inside are not needed. The outside consists of the nodes at the ends of component i, and the modes of
+ *   the cells that share a face with the patch.
  * Of component i, W = (Ld in the directions across) u of what is outside, on all nodes 0 .. 2 n along i; then F = b -
  * nu Mc W - nu Lc u_ends, and the ends enter the divergence.
  *
@@ -31,8 +31,8 @@ TESI_INLINE void add_neighbour(const Patch *p, int i, int a, int side, int dim, 
     }
 }
 
-/* The nodes at an end: their part of W, of F and of the divergence; they are copied to the new vector at the lower end,
- * where it is another. */
+/* The nodes at an end: their contributions to W, to F and to the divergence. At the lower end they are copied to the
+ * new vector, if it is another vector. */
 TESI_INLINE void add_end(const Patch *p, int i, int side, int dim, int n, const TesiStokesPatchJob *job) {
   const TesiStokesPatchTable *const t = p->t[i];
   const int N = 2 * n, M = t->nodes;
@@ -114,7 +114,7 @@ TESI_INLINE void load_outside(const Patch *p, const TesiStokesPatchJob *job, int
   }
 }
 
-/* The part of the old pressure along the constant, of which the solution has nothing. */
+/* The component of the old pressure along the constant, which the solution does not have. */
 TESI_INLINE void keep_mean(const Patch *p, const Real *x, int dim, int n) {
   const int N = 2 * n, cells = 1 << dim;
   V mean = {0}, value;
@@ -169,7 +169,8 @@ TESI_INLINE void run_patch(const TesiStokesPatchPlan *plan, const TesiStokesPatc
   scatter(&p.lines[dim], &box[dim], !fused, p.pressure, (Real *)job->x_new + space->first[dim]);
 }
 
-/* Loops of their own. They take longest of all to compile: quick builds, of few degrees, have those of two. */
+/* Degrees with specialised loops. These take the longest of all files to compile, so quick builds have them for two
+ * degrees only. */
 #if TESI_DEGREES > 4
 #define EACH_2D TESI_EACH_DEGREE_8
 #define EACH_3D TESI_EACH_DEGREE_4
@@ -198,7 +199,7 @@ TESI_APART void general(const TesiStokesPatchPlan *plan, const TesiStokesPatchTa
   run_patch(plan, task, job, work, plan->space->dim, plan->space->degree + 1, plan->axis[0].span);
 }
 
-/* Closed cells: of the degrees for which they are good. */
+/* Closed cells: the degrees for which they are efficient. */
 #if TESI_DEGREES > 4
 #define CELL(name, dim, k)                                                                                   \
   TESI_APART void name(const TesiStokesPatchPlan *plan, const TesiStokesPatchTask *task,                     \

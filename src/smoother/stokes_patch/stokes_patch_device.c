@@ -90,9 +90,31 @@ done:
   return status;
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+static int colours_of(const TesSmoother *smoother) {
   const Plan *p = smoother->plan;
-  return apply_colours(smoother, b, x, tesi_all_colours(p->colours, sweep), zero_guess);
+  return p->colours;
+}
+
+static TesStatus apply_between(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
+                               bool zero_guess, const TesiBetween *between) {
+  const Plan *p = smoother->plan;
+  return tesi_stokes_lanes_apply_between(smoother->context, p->lanes, b, x,
+                                         tesi_all_colours(p->colours, sweep),
+                                         zero_guess ? TESI_LANES_FROM_ZERO : TESI_LANES_FROM_X, between);
+}
+
+static int layer_blocks(const TesSmoother *smoother) {
+  const Plan *p = smoother->plan;
+  return p->lanes ? TESI_LANES_CLASSES : 0;
+}
+
+static void layer_block(const void *smoother, int number, int first, int end, int64_t *start, int64_t *count) {
+  const Plan *p = ((const TesSmoother *)smoother)->plan;
+  tesi_stokes_lanes_layers(p->lanes, number, first, end, start, count);
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
 }
 
 static TesStatus solve_cells(const TesSmoother *smoother, const void *b, bool ordered, void *x) {
@@ -146,7 +168,12 @@ static const TesiSmootherTable table = {.apply = apply,
                                         .destroy = destroy,
                                         .solve_cells = solve_cells,
                                         .order = order,
-                                        .apply_ordered = apply_ordered};
+                                        .apply_ordered = apply_ordered,
+                                        .colours = colours_of,
+                                        .apply_colours = apply_colours,
+                                        .apply_between = apply_between,
+                                        .layer_blocks = layer_blocks,
+                                        .layer_block = layer_block};
 
 static void describe(TesSmoother *smoother) {
   const Plan *p = smoother->plan;

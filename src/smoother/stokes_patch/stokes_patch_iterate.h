@@ -1,5 +1,5 @@
-/* S p = r of all lanes' patches by conjugate gradients: those of stokes-multigrid-cui-2025, section 3, or, where cells
- * are graded, preconditioned with S^+ of a patch of nearly the same cells. Part of stokes_patch_solve.h. */
+/* S p = r for the patches of all lanes by conjugate gradients: as in stokes-multigrid-cui-2025, section 3, or, for
+ * graded cells, preconditioned with S^+ of a patch with nearly the same cells. Part of stokes_patch_solve.h. */
 #ifndef TESI_STOKES_PATCH_ITERATE_H
 #define TESI_STOKES_PATCH_ITERATE_H
 
@@ -60,7 +60,7 @@ static void multiply_along(const Real *A, int d, int dim, int N, V *x) {
     }
 }
 
-/* z <- r, or S^+ r of the patch that is nearly the same, in its eigenvectors. */
+/* z <- r, or S^+ r of the similar patch, in its eigenvectors. */
 static void precondition(const Patch *p, int dim, int N, const V *r, V *z) {
   for (int j = 0; j < p->plan->pressures; j++) z[j] = r[j];
   if (p->kind->like < 0) return;
@@ -69,7 +69,8 @@ static void precondition(const Patch *p, int dim, int N, const V *r, V *z) {
   for (int d = 0; d < dim; d++) multiply_along(p->numbers[d] + p->t[d]->from_like, d, dim, N, z);
 }
 
-/* Of each lane: step or 0 where it has converged, or the curvature is not positive. Whether any goes on. */
+/* For each lane the step, or 0 if it has converged or the curvature is not positive. Returns whether any lane
+ * continues. */
 static bool find_step(const V *rho, const V *start, const V *curvature, V *step) {
   bool any = false;
   for (int l = 0; l < LANES; l++) {
@@ -81,7 +82,7 @@ static bool find_step(const V *rho, const V *start, const V *curvature, V *step)
   return any;
 }
 
-/* next / rho, 0 where there is nothing left. */
+/* next / rho, 0 if the residual is zero. */
 static V find_ratio(const V *next, const V *rho) {
   V ratio;
   for (int l = 0; l < LANES; l++) {
@@ -91,7 +92,7 @@ static V find_ratio(const V *next, const V *rho) {
   return ratio;
 }
 
-/* pressure <- S^+ schur, to `accuracy`; schur is lost. */
+/* pressure <- S^+ schur, to `accuracy`; schur is overwritten. */
 TESI_APART void iterate_pressure(const Patch *p, int dim, int n, int N) {
   const int size = p->plan->pressures;
   V *const r = p->schur, *const x = p->pressure, *const q = p->W, *const w = p->step;

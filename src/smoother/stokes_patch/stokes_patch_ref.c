@@ -1,5 +1,5 @@
-/* A sweep from the definition: the dense matrix of the operator, cut to the unknowns whose functions vanish outside
- * of a patch, and its pseudo-inverse by eigenvectors. For tests; small meshes. */
+/* A sweep from the definition: the dense matrix of the operator, restricted to the unknowns whose functions vanish
+ * outside of a patch, and its pseudo-inverse by eigenvectors. For tests; small meshes. */
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -11,8 +11,8 @@ static bool in_interval(const TesiAxis *a, int span, int v, int c) {
   return c == v || (span == 2 && c == (v + 1) % a->cells);
 }
 
-/* Whether the function of an entry along an axis lives inside the interval, or that of a closed cell has a part there.
- * Known nodes are in none. */
+/* Whether the function of an entry along an axis vanishes outside the interval, or, for a closed cell, is not zero in
+ * it. Known nodes never count. */
 static bool inside(const TesiAxis *a, int span, int entry, int v) {
   const int n = a->step;
   if (a->basis == TESI_MODES) return in_interval(a, span, v, entry / n);
@@ -22,8 +22,8 @@ static bool inside(const TesiAxis *a, int span, int entry, int v) {
   const int above = entry / n, below = above > 0 ? above - 1 : a->periodic ? a->cells - 1 : -1;
   const bool up = above >= a->cells || in_interval(a, span, v, above),
              down = below < 0 || in_interval(a, span, v, below);
-  /* in a periodic direction of two cells every function lives in the patch, but the node between its ends is no
-   * unknown of it */
+  /* in a periodic direction of two cells every function lies in the patch, but the node between its ends is not an
+   * unknown of the patch */
   return up && down && !(a->periodic && a->cells == 2 && above == v);
 }
 
@@ -41,8 +41,8 @@ static int list_unknowns(const TesSpace *space, int span, const int vertex[3], i
   return count;
 }
 
-/* What the local matrix of a mirrored axis has besides K, for two entries of a patch: across a wall, Ld of the cell at
- * the wall, mirrored, in the place of Ld of the other cell. */
+/* The difference between the local matrix of a mirrored axis and K, for two entries of a patch: across a wall, Ld of
+ * the cell at the wall, mirrored, replaces Ld of the other cell. */
 static double mirrored_entry(const TesOperator *op, const TesiStokesPatchAxis axis[3], const int vertex[3],
                              int i, int j) {
   const TesiStokes *s = tesi_stokes_of(op);
@@ -122,7 +122,7 @@ done:
   return status;
 }
 
-/* The entry in row i: columns were stored as rows, and those of known nodes are not zero. */
+/* The entry in row i: columns were stored as rows, and columns of known nodes are not zero. */
 static double residual_at(const double *K, int64_t length, int64_t i, const double *b, const double *x) {
   double sum = b[i];
   for (int64_t j = 0; j < length; j++) sum -= K[j * length + i] * x[j];

@@ -198,8 +198,8 @@ TESI_INLINE void component_back(const Patch *p, int i, int dim, int n, int N) {
     if (d != i) transform(p, d, true, extent, n, N, p->F[i]);
 }
 
-/* y[ROWS] <- S[.., first row ..] x, S symmetric: rows are read as columns. The error of a sum in float32 grows with the
- * root of its length: sums of TERMS are summed. */
+/* y[ROWS] <- S[.., first row ..] x, S symmetric: rows are read as columns. The error of a float32 sum grows with the
+ * root of its length, so partial sums of TERMS terms are summed. */
 enum { TERMS = 16 };
 #define ROWS_OF(ROWS)                                                                                        \
   TESI_INLINE void rows_##ROWS(const Real *S, int size, const V *x, V *y) {                                  \
@@ -234,7 +234,7 @@ static void copy_block(const TesiStokesBlock *b, int N, bool out, V *whole, V *b
     }
 }
 
-/* to <- S^+ from, with the table of a kind; to may be from. */
+/* to <- S^+ from, with the table of a kind; `to` may be `from`. */
 static void apply_inverse(const Patch *p, const TesiStokesPatchKind *kind, int N, V *from, V *to) {
   for (int k = 0; k < kind->blocks; k++) {
     const TesiStokesBlock *const b = &kind->block[k];

@@ -1,5 +1,5 @@
-/* Numbers of vertex patches in the precision of the operator: matrices of the intervals, and what patches of a kind
- * share. */
+/* Data of vertex patches in the precision of the operator: matrices of the intervals, and data that the patches of a
+ * kind share. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static int64_t put_G(Writer *w, const TesiStokesLocalAxis *l, bool transposed) {
   return start;
 }
 
-/* nu stands in what is outside. */
+/* nu is included in the terms of the outside. */
 static void put_outer(Writer *w, const TesiStokesPatchOuter *o, int n, int nodes, double nu,
                       TesiStokesPatchTable *t) {
   const int N = 2 * n;
@@ -152,7 +152,7 @@ static void put_reciprocals(Writer *w, const TesiStokesLocal *l, int i) {
   }
 }
 
-/* Numbers of a kind, without or with S^+. */
+/* Size of the data of a kind, without or with S^+. */
 static int64_t count_numbers(const TesiStokesPatchPlan *p, int kind, bool inverse) {
   const TesiStokesLocal l = local_of(p, kind);
   TesiStokesBlock block[8];
@@ -171,7 +171,7 @@ static int kind_of(const TesiStokesPatchPlan *p, int kind, int *const other[3]) 
   return x + a[0].types * (y + a[1].types * z);
 }
 
-/* The kind whose numbers hold S^+ of a kind: its own, or one of which it is the mirror image; -1: it has none. */
+/* The kind that stores S^+ for a kind: itself, or a kind whose mirror image it is; -1: no S^+. */
 static int keeper_of(const TesiStokesPatchPlan *p, int kind, int *const like[3]) {
   int *const image[3] = {p->axis[0].image, p->axis[1].image, p->axis[2].image};
   const int other = kind_of(p, kind, image);
@@ -179,7 +179,7 @@ static int keeper_of(const TesiStokesPatchPlan *p, int kind, int *const like[3])
   return kind_of(p, other, like) == other ? other : kind;
 }
 
-/* S^+ of a kind, put where it is kept; S: block after block, or NULL: `from` has it, of the same precision. */
+/* Copies S^+ of a kind to its place; S: block after block, or NULL: `from` has it, in the same precision. */
 static void put_inverses(Writer *w, TesiStokesPatchKind *k, const double *S, const TesiStokesPatchKind *from) {
   for (int b = 0; b < k->blocks; b++) {
     const int64_t count = (int64_t)k->block[b].size * k->block[b].size;
@@ -196,8 +196,8 @@ static void put_inverses(Writer *w, TesiStokesPatchKind *k, const double *S, con
   }
 }
 
-/* Where the numbers of a kind come from: S^+ of the kind `keeper`, which is it or made before; its own from S or, S
- * NULL, from a kind of the level below. */
+/* The source of a kind's data: S^+ of the kind `keeper`, which is itself or an earlier kind. It is made from S or, if S
+ * is NULL, from a kind of the level below. */
 typedef struct Source {
   int like, keeper;
   const double *S;
@@ -242,7 +242,7 @@ static bool is_scaled(const void *user, int t) {
   return tesi_stokes_local_scales(s->local, &s->below[t], s->scale);
 }
 
-/* The type of the level below whose intervals are those of a type, scaled; -1: none. */
+/* The type of the level below whose intervals are scaled intervals of a type; -1: none. */
 static int scaled_type(const TesiStokesPatchAxis *a, int type, const TesiStokesPatchAxis *below,
                        double *scale) {
   const Scaled s = {&a->local[type], below->local, scale};
@@ -250,7 +250,8 @@ static int scaled_type(const TesiStokesPatchAxis *a, int type, const TesiStokesP
   return t >= 0 && is_scaled(&s, t) ? t : -1;
 }
 
-/* The kind of the level below that has the same S^+, or NULL: its patches are those of a kind, all lengths scaled. */
+/* The kind of the level below with the same S^+, or NULL: its patches are the patches of a kind with all lengths
+ * scaled. */
 static const TesiStokesPatchKind *same_below(const TesSmoother *smoother, const TesiStokesPatchPlan *p,
                                              const TesiStokesPatchPlan *below, int kind) {
   const TesiStokesPatchAxis *a = p->axis;
@@ -286,8 +287,8 @@ static bool are_like(const TesiStokesPatchPlan *p, int d, int one, int other) {
   return a->local[one].nodes == a->local[other].nodes;
 }
 
-/* like[types] <- the first type that is like each of them. Those that are like none before are few: their widths differ
- * by factors. */
+/* like[types] <- for each type the first type that is like it. There are few types that are unlike all earlier types,
+ * since their widths differ by factors. */
 static TesStatus find_like(TesContext *ctx, const TesiStokesPatchPlan *p, int d, int *like) {
   TesStatus status = TES_OK;
   int *model = NULL, models = 0;
@@ -309,8 +310,8 @@ static double bytes_of(const TesSmoother *smoother, const TesiStokesPatchPlan *p
   return all * (double)tesi_precision_size(smoother->op->precision);
 }
 
-/* Every kind has its own S^+; where these were more than a gibibyte, or half of the memory that is free, one serves
- * several, unless exact solves are asked for. */
+/* Every kind has its own S^+. If all together would exceed a gibibyte, or half of the free memory, several kinds share
+ * one, unless exact solves are wanted. */
 static TesStatus choose_like(const TesSmoother *smoother, TesiStokesPatchPlan *p, int *const like[3]) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -335,7 +336,7 @@ done:
   return status;
 }
 
-/* Kinds first .. end - 1: S^+ of those that keep one, in S[kind - first][pressures^2], are inverted together. */
+/* Kinds first .. end - 1: the S^+ of those that store one, in S[kind - first][pressures^2], are inverted together. */
 static TesStatus fill_some(const TesSmoother *smoother, const TesiStokesPatchPlan *below,
                            TesiStokesPatchPlan *p, int *const like[3], int first, int end, double *S) {
   TesContext *ctx = smoother->context;

@@ -8,7 +8,7 @@ typedef struct Group {
   bool wraps[3];
 } Group;
 
-/* Lists that are being made; task and vertices NULL: they are only counted. */
+/* Lists in the making; task and vertices NULL: they are only counted. */
 typedef struct Lists {
   int lanes, tasks, patches;
   TesiStokesPatchTask *task;
@@ -92,7 +92,7 @@ static void add_colour(const TesiStokesPatchPlan *p, int c, Lists *l) {
   }
 }
 
-/* A patch writes the lower end of each of its intervals too, as it was. */
+/* A patch also writes the lower end of each of its intervals, unchanged. */
 static TesStatus fill_rest(TesContext *ctx, const TesiAxis *r, const TesiStokesPatchAxis *a, int n,
                            int colour, TesiStokesPatchRest *rest) {
   TesStatus status = TES_OK;

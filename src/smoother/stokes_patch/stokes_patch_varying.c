@@ -296,15 +296,21 @@ static void run_patches(const void *data, TesiSpan span) {
   }
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+static int colours_of(const TesSmoother *smoother) {
+  const TesiStokesVaryingPlan *p = smoother->plan;
+  return p->colours;
+}
+
+static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
+                               bool zero_guess) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesiStokesVaryingPlan *p = smoother->plan;
   const TesOperator *op = smoother->op;
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  for (int i = 0; i < p->colours; i++) {
+  for (int i = 0; i < colours.count; i++) {
     const bool first = i == 0 && zero_guess;
-    const int colour = sweep == TES_FORWARD ? i : p->colours - 1 - i, start = p->first[colour];
+    const int colour = colours.first + i * colours.step, start = p->first[colour];
     if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
     if (p->scaled) {
       TES_TRY(tesi_stokes_varying_patches_solve(ctx, p, colour, first ? b : p->r, x));
@@ -315,6 +321,10 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   }
 done:
   return status;
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
 }
 
 /* Exact solves of all patches: what is done where all of them are exact, or where the form is the gradient's with a
@@ -355,8 +365,12 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {
-    .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
+static const TesiSmootherTable table = {.apply = apply,
+                                        .apply_ref = apply_ref,
+                                        .cost = cost,
+                                        .destroy = destroy,
+                                        .colours = colours_of,
+                                        .apply_colours = apply_colours};
 
 static void describe(TesSmoother *smoother) {
   const TesiStokesVaryingPlan *p = smoother->plan;

@@ -13,7 +13,8 @@
 #include "operator/stokes_varying/stokes_varying.h"
 #include "smoother/stokes_patch/stokes_patches.h"
 
-/* exact where the largest nu is more than so many times the least; bytes of all exact patches of a level, at most */
+/* exact if the largest nu is more than so many times the smallest; largest number of bytes of all exact patches of a
+ * level */
 enum { TESI_VARYING_EXACT_RATIO = 3 };
 #define TESI_VARYING_EXACT_BYTES ((double)(1 << 30))
 
@@ -23,7 +24,7 @@ typedef struct TesiVaryingPatch {
   int table; /* of S^+ */
   /* device: inverse [n][n] over its unknowns, part by part, in the operator's precision; NULL: `table` serves */
   void *exact;
-  bool shared; /* the inverse is that of a patch before it */
+  bool shared; /* the inverse belongs to an earlier patch */
 } TesiVaryingPatch;
 
 /* S^+ of a kind of patches, with alpha / 1.25^rung. */
@@ -34,20 +35,21 @@ typedef struct TesiVaryingTable {
 } TesiVaryingTable;
 
 typedef struct TesiStokesVaryingPlan {
-  TesOperator *own; /* of a constant viscosity, whose patches have dense inverses: the same by quadrature; else NULL */
+  TesOperator *own; /* constant viscosity, whose patches have dense inverses: the same operator by quadrature; else
+                     * NULL */
   const TesOperator *op; /* own, or that of the smoother */
   const TesiStokesVarying *stokes;
   TesiStokesPatchAxis axis[3];
   int colours, *first; /* [colours + 1] */
   TesiVaryingPatch *patch;
-  int tables, exact, refused; /* refused: patches that would be exact if there were room */
+  int tables, exact, refused; /* number of patches that would be exact if there were room */
   TesiVaryingTable *table;
   int threads;
   int64_t share; /* of a thread */
   double *work;
   void *r; /* residual */
-  /* Instead of tables and work on devices with kernels: patches colour by colour, scaled[colour] of which are scaled
-   * and come first. */
+  /* On devices with kernels, in the place of tables and work: patches colour by colour; the first scaled[colour] of
+   * each colour are scaled. */
   TesiStokesPatches patches;
   int *scaled;
 } TesiStokesVaryingPlan;

@@ -3,7 +3,7 @@
  * launch. */
 #include "smoother/stokes_patch/stokes_patch_varying.h"
 
-/* Of each colour the scaled patches first. */
+/* In each colour the scaled patches come first. */
 static void list_places(TesiStokesVaryingPlan *p, TesiStokesPlace *place) {
   for (int colour = 0; colour < p->colours; colour++) {
     const int first = p->first[colour], end = p->first[colour + 1];

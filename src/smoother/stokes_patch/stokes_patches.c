@@ -4,7 +4,7 @@
 #include "device/upload.h"
 #include "space/rt_device.h"
 
-enum { SHARED_MOST = 227 * 1024, WAVE = 264 /* blocks a launch that work in global memory */ };
+enum { SHARED_MOST = 227 * 1024, WAVE = 264 /* blocks per launch that work in global memory */ };
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
 
@@ -95,7 +95,7 @@ typedef struct Inverse {
   double ratio;
 } Inverse;
 
-/* All S^+ that the places ask for: table[i] of place i, -1 for exact ones. */
+/* All S^+ that the places need: table[i] for place i, -1 for exact places. */
 typedef struct Inverses {
   int count, *first, *table; /* first: of a combination of kinds, -1: none */
   Inverse *inverse;

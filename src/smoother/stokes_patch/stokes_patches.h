@@ -1,5 +1,5 @@
-/* Exact solves on patches of a Stokes problem by kernels (src/kernels/stokes_patch.cu): those of the smoother, and the
- * whole box of the coarsest level. */
+/* Exact solves on patches of a Stokes problem by kernels (src/kernels/stokes_patch.cu): patches of the smoother, and
+ * the whole box of the coarsest level. */
 #ifndef TESI_STOKES_PATCHES_H
 #define TESI_STOKES_PATCHES_H
 
@@ -10,11 +10,11 @@
 /* A kind of intervals of a direction. */
 typedef struct TesiStokesKind {
   const TesiStokesLocalAxis *local;
-  int first; /* its first node, counted from that of the vertex */
-  bool open; /* reaches an open end of the box */
+  int first; /* its first node, relative to the node of the vertex */
+  bool open; /* whether it reaches an open end of the box */
 } TesiStokesKind;
 
-/* kind[types]: those of direction d, over the axis. */
+/* kind[types]: the kinds of direction d, over the axis. */
 TesStatus tesi_stokes_patch_kinds(TesContext *ctx, const TesSpace *space, int d, const TesiStokesPatchAxis *a,
                                   TesiStokesKind **kind);
 
@@ -35,13 +35,14 @@ typedef struct TesiStokesPlace {
   const void *exact;
 } TesiStokesPlace;
 
-/* place[count]: all patches, in the order in which they are asked for. kind[3]: arrays of kinds[3] of each direction;
- * one of a direction that does not exist. What a failure leaves is to be freed too. */
+/* place[count]: all patches, in the order of later calls. kind[3]: arrays of kinds[3] kinds per direction; one kind in
+ * a direction that does not exist. To be destroyed after failure too. */
 TesStatus tesi_stokes_patches_create(const TesOperator *op, TesPrecision precision,
                                      const TesiStokesKind *const kind[3], const int kinds[3],
                                      const TesiStokesPlace *place, int count, TesiStokesPatches *patches);
 void tesi_stokes_patches_free(TesContext *ctx, TesiStokesPatches *patches);
-/* x <- x + K_p^+ r for patches first .. first + count - 1, which share no unknowns; exact: whether these are. */
+/* x <- x + K_p^+ r for patches first .. first + count - 1, which share no unknowns; exact: whether these patches are
+ * exact. */
 TesStatus tesi_stokes_patches_solve(TesContext *ctx, const TesiStokesPatches *patches, bool exact, int first,
                                     int count, const void *r, void *x);
 

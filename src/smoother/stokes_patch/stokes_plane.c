@@ -8,7 +8,7 @@
 #include "kernels/stokes_plane_arguments.h"
 #include "space/rt_device.h"
 
-enum { DEGREES = 8, FEW = 16 /* patches of a colour: all colours in one launch */ };
+enum { DEGREES = 8, FEW = 16 /* patches per colour up to which all colours are one launch */ };
 
 /* Patches and threads of a block, by n: a line a thread; least blocks a multiprocessor. */
 typedef struct Cut {
@@ -123,7 +123,7 @@ done:
 
 /* ---- colours ------------------------------------------------------------------------------------------- */
 
-/* The cells of a direction that are in no interval of a colour; list NULL: they are counted. */
+/* The cells of a direction that are in no interval of a colour; list NULL: they are only counted. */
 static int list_rest(const TesiAxis *r, const TesiStokesPatchAxis *a, int colour, int *list) {
   int count = 0;
   for (int c = 0; c < r->cells; c++) {
@@ -201,7 +201,7 @@ done:
 
 /* ---- kernel and memory --------------------------------------------------------------------------------- */
 
-/* A block that does all colours has as many patches as threads serve, with registers enough. */
+/* A block that does all colours takes as many patches as there are threads and registers for. */
 static Cut cut_of(const TesiStokesPlane *p) {
   Cut cut = cuts[p->n];
   int most = 0;
@@ -295,7 +295,7 @@ void tesi_stokes_plane_describe(const TesiStokesPlane *p, int *patches, int *thr
 
 /* ---- a sweep ------------------------------------------------------------------------------------------- */
 
-/* Blocks that copy what is in no patch: a few entries a thread. */
+/* Blocks that copy the entries in no patch: a few entries per thread. */
 static int copying_blocks(const TesiStokesPlane *p, const TeskPlaneColour *c) {
   double entries = 0;
   for (int d = 0; d < 2; d++)

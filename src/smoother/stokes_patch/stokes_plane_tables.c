@@ -19,7 +19,7 @@ typedef struct Table {
   double *at;
 } Table;
 
-/* Where the outer tables begin (TesiStokesPatchOuter). */
+/* The place of the outer tables (TesiStokesPatchOuter). */
 typedef struct Outer {
   const double *stiffness, *mass, *derivative, *beside, *constant;
 } Outer;
@@ -99,7 +99,7 @@ static void put_end_gradients(Table *t, const double *D) {
       for (int end = 0; end < 2; end++) at[4 * q + end] += t->l->Zd[i * N + q] * D[2 * i + end];
 }
 
-/* Modes that there are not have 1: nothing is divided by zero. */
+/* Missing modes have 1, so that nothing is divided by zero. */
 static void put_eigenvalues(Table *t, double nu, const double *lambda, int count, int size) {
   for (int i = 0; i < padded(size); i++) *t->at++ = i < count ? nu * lambda[i] : 1;
 }

@@ -1,7 +1,7 @@
 /* Transfers as kernels. Where a 3D box of equal cells is refined in all directions, prolongation is one pass
- * (src/kernels/transfer_box.cu), and restriction too on small boxes. Else (src/kernels/transfer.cu) one pass a
- * refined direction; x first on the way up, last on the way down, where the arrays are smallest, since its accesses
- * are strided. */
+ * (src/kernels/transfer_box.cu), and restriction too on small boxes. Otherwise (src/kernels/transfer.cu) each refined
+ * direction is one pass. Prolongation begins with x and restriction ends with x: its accesses are strided, and the
+ * arrays are smallest there. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct Pass {
   void *embedding; /* device; NULL where uniform without an odd end */
 } Pass;
 
-/* All directions at once; cells of a block of prolongation. */
+/* All directions at once; cells per block of prolongation. */
 typedef struct Box {
   TesiKernel prolongate, restrict_;
   bool prolongates, restricts;
@@ -27,7 +27,7 @@ typedef struct Plan {
   int count;
   Pass pass[3];
   void *buffer[2]; /* device: between passes */
-  bool lent;       /* the buffers are somebody else's */
+  bool lent;       /* another object owns the buffers */
   Box box;
 } Plan;
 
@@ -67,7 +67,7 @@ done:
   return status;
 }
 
-/* What the kernels do not have as text: all cells, or the last one. */
+/* The parts of the tables that kernels do not have as text: of all cells, or of the last cell. */
 static TesStatus upload_embedding(const TesTransfer *transfer, const TesiEmbedding *e, void **address) {
   const int n = e->degree + 1, size = (e->step + 1) * n, last = (e->last_step + 1) * n;
   if (!e->uniform) return upload(transfer, e->E, size * (e->cells - 1) + last, address);
@@ -112,8 +112,8 @@ static void extents(const TesTransfer *transfer, int d, int fine_below, long lon
 }
 
 /* ---- one pass ------------------------------------------------------------------------------------------ */
-/* Blocks whose fine rows fill a warp, with work for several, in z as many as keep the coarse nodes that are read
- * twice few. */
+/* Blocks whose fine rows fill a warp, with work for several warps. In z a block is large enough that few coarse nodes
+ * are read twice. */
 static void choose_box(int k, bool small, int cells[3]) {
   static const int large[9][3] = {{0},       {16, 8, 4}, {8, 4, 2}, {5, 2, 1}, {4, 2, 1},
                                   {3, 1, 1}, {3, 1, 1},  {2, 1, 1}, {2, 1, 1}};
@@ -140,7 +140,8 @@ static TesStatus create_box(const TesTransfer *transfer, Box *box) {
   TesStatus status = TES_OK;
   const TesiEmbedding *e = transfer->embedding;
   const char *type = transfer->precision == TES_SINGLE ? "float" : "double",
-             *given = getenv("TESSERA_TRANSFER"); /* large: blocks as of large boxes, for tests */
+             *given =
+                 getenv("TESSERA_TRANSFER"); /* large: blocks of the size that large boxes use, for tests */
   const int k = e->degree;
   const bool small = transfer->fine->length < SMALL && !(given && !strcmp(given, "large"));
   const size_t size = tesi_precision_size(transfer->precision), w = 4 * (size_t)k, n = (size_t)k + 1;
@@ -169,7 +170,7 @@ done:
   return status;
 }
 
-/* Whether it is served at once; TESSERA_TRANSFER=passes: never, for measurements and tests. */
+/* Whether one pass does the transfer; TESSERA_TRANSFER=passes: never, for measurements and tests. */
 static bool is_box(const TesTransfer *transfer) {
   const TesiEmbedding *e = transfer->embedding;
   const char *given = getenv("TESSERA_TRANSFER");
@@ -277,7 +278,7 @@ static const TesiTransferTable table = {.prolongate = prolongate,
                                         .prolongate_ref = tesi_transfer_box_prolongate_ref,
                                         .restrict_ref = tesi_transfer_box_restrict_ref};
 
-/* The array after pass i: directions up to its own are fine. */
+/* The array after pass i: the directions up to that of the pass are fine. */
 static size_t buffer_bytes(const TesTransfer *transfer, const Pass *pass) {
   size_t bytes = tesi_precision_size(transfer->precision);
   for (int d = 0; d < 3; d++) {

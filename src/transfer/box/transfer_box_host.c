@@ -5,8 +5,8 @@
 #include "transfer/box/transfer_box_plan.h"
 
 enum {
-  CACHE = 1 << 19, /* bytes that lie between the directions: a quarter of a level-2 cache */
-  COLUMNS = 256    /* fine nodes of x transposed at once */
+  CACHE = 1 << 19, /* bytes of the arrays between two directions: a quarter of a level-2 cache */
+  COLUMNS = 256    /* fine nodes of x that are transposed together */
 };
 
 typedef void (*Prolongate)(const TesiTransferPlan *, const TesiTransferTask *, const void *, bool, void *);
@@ -79,7 +79,7 @@ static const TesiTransferTable table = {.prolongate = prolongate,
                                         .prolongate_ref = tesi_transfer_box_prolongate_ref,
                                         .restrict_ref = tesi_transfer_box_restrict_ref};
 
-/* Of the cells from `first` to `end`. */
+/* The part of the cells from `first` to `end`. */
 static TesiEmbeddingKind kind_of(const TesiEmbedding *e, int first, int end) {
   const int k = e->degree, n = k + 1;
   if (tesi_embedding_step(e, first) == k) return TESI_IDENTITY;
@@ -140,7 +140,7 @@ done:
   return status;
 }
 
-/* Cells of y a block: few, but such that the rows of a block fill vectors of `lanes` rows well. */
+/* Cells of y per block: few, but so many that the rows of a block fill vectors of `lanes` rows well. */
 static int choose_block(const TesiTransferPlan *plan, int lanes, size_t size) {
   const TesiTransferAxis *y = &plan->axis[1], *z = &plan->axis[2];
   const int planes = tesi_max(z->degree, 1), rows = planes * y->degree;
@@ -155,7 +155,7 @@ static int choose_block(const TesiTransferPlan *plan, int lanes, size_t size) {
   return best;
 }
 
-/* Splits y and z so that the largest part, with the layers below that restriction does again, is smallest. */
+/* Splits y and z such that the largest part, with the layers below that restriction repeats, is smallest. */
 static void choose_split(const TesiTransferPlan *plan, int threads, int split[2]) {
   const int cells_y = plan->axis[1].cells, cells_z = plan->dim == 3 ? plan->axis[2].cells : 1;
   int best = 0;

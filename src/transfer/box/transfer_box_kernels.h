@@ -12,7 +12,7 @@ enum { N = TESI_MAX_DEGREE + 1 };
 
 /* Cells along x, u[cells k + 1] -> w[cells step + 1]. */
 typedef void (*LiftCells)(int k, int cells, const Real *table, ptrdiff_t stride, const V *u, V *w);
-/* v[cells step + 1] -> s[cells k + 1]; carry: what is left from cell to cell. The last s is complete at the end of
+/* v[cells step + 1] -> s[cells k + 1]; carry: the sum passed from cell to cell. The last s is complete at the end of
  * the line. */
 typedef void (*LowerCells)(int k, int cells, const Real *table, ptrdiff_t stride, const V *v, V *s, V *carry);
 /* One cell of y or z: rows first, middle[k-1][pitch], last -> out[step, one more at the end][out_pitch]. count: a
@@ -42,7 +42,7 @@ typedef struct Kernels {
 #undef BODY
 #undef UNROLL
 
-/* The four functions of a kind: degree D, by the bodies called B. A degree below 1 is excluded for the compiler's
+/* The four functions of a kind: degree D, with the bodies named B. A degree below 1 is excluded for the compiler's
  * sake. */
 #define FUNCTIONS(NAME, B, D, KIND)                                                                          \
   static void lift_cells_##NAME##_##KIND(int k, int cells, const Real *table, ptrdiff_t stride, const V *u,  \
@@ -95,7 +95,7 @@ static const Kernels *kernels_of(TesiEmbeddingKind kind, int degree) {
   return &kernels[kind][literal ? degree : 0];
 }
 
-/* What serves one coarse cell of an axis. */
+/* The functions and the table for one coarse cell of an axis. */
 typedef struct Cell {
   const Kernels *kernels;
   const Real *table;
@@ -109,7 +109,7 @@ static Cell cell_of(const TesiTransferAxis *axis, int cell) {
                 axis->step};
 }
 
-/* Fine nodes of the cells first .. last, without the last one's end. */
+/* Fine nodes of the cells first .. last, without the end of the last cell. */
 static int steps_of(const TesiTransferAxis *axis, int first, int last) {
   return (last - first) * axis->step +
          (last == axis->cells && last > first ? axis->last_step - axis->step : 0);

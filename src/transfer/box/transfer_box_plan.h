@@ -1,15 +1,16 @@
 /* The host transfers' plan, shared by its set-up (transfer_box_host.c) and its SIMD builds (transfer_*_simd.c).
  *
  * Prolongation lifts coarse values to fine ones along x, then y, then z; restriction, its transpose, lowers along
- * z, then y, then x: the direction whose values lie furthest apart works on whole fine vectors, x, whose lines must
- * be transposed, on a quarter of them. Cell by cell, k = degree, coarse nodes p = 0..k, fine nodes f = 0..2k:
+ * z, then y, then x: z, whose values lie farthest apart, works on whole fine vectors; x, whose lines must be
+ * transposed, works on a quarter of the values. Cell by cell, k = degree, coarse nodes p = 0..k, fine nodes f =
+ * 0..2k:
  *   lift   w_0 = u_0,  w_f = sum_p E[f][p] u_p for 0 < f < 2k          (w_2k is the next cell's w_0)
- *   lower  s_p = sum over 0 < f < 2k of E[f][p] v_f;  s_0 += v_0 + what the cell below left, s_k is left to the
- *   next one.
+ *   lower s_p = sum over 0 < f < 2k of E[f][p] v_f; s_0 += v_0 + what the cell below left, s_k is left to the next
+ *   cell.
  * Where the coarse cell is halved E is centrosymmetric, E[f][p] = E[2k-f][k-p], and both work on sums and
  * differences of mirrored values: half the multiplications; for even k the middle row is a unit row too.
  *
- * Cost a fine dof in 3D, multiplications and additions: (1 + 1/2 + 1/4) (k+1)(1 + 2/k) about; least traffic: the
+ * Cost per fine dof in 3D, multiplications and additions: (1 + 1/2 + 1/4) (k+1)(1 + 2/k) about; least traffic: the
  * fine vector once (twice when added to) and an eighth of it for the coarse one. With 16 lanes the arithmetic takes
  * a fifth of that. */
 #ifndef TESI_TRANSFER_BOX_PLAN_H
@@ -19,7 +20,7 @@
 
 typedef enum TesiEmbeddingKind { TESI_IDENTITY, TESI_MIRRORED, TESI_GENERAL, TESI_THREE } TesiEmbeddingKind;
 
-/* Fine nodes a coarse cell. */
+/* Fine nodes per coarse cell. */
 static inline int tesi_transfer_step(TesiEmbeddingKind kind, int k) {
   return kind == TESI_IDENTITY ? k : kind == TESI_THREE ? 3 * k : 2 * k;
 }
@@ -28,18 +29,18 @@ static inline int tesi_transfer_step(TesiEmbeddingKind kind, int k) {
  *   mirrored: even[f = 1..k][E], odd[f = 1..k-1][O]: halves of E[f][p] + E[f][k-p] (E[f][k/2] in the middle), of
  *   E[f][p] - E[f][k-p]; general: E[f = 1..2k-1][k+1]; three fine cells: E[f = 1..3k-1][k+1]; identity: none. */
 typedef struct TesiTransferAxis {
-  int cells, degree, step; /* step: fine nodes a coarse cell, in all but the last */
+  int cells, degree, step; /* step: fine nodes per coarse cell, in all cells but the last */
   int coarse_nodes, fine_nodes;
-  int alike; /* cells, or all but the last, where that has a kind and a table of its own */
+  int alike; /* kind and table of all cells, or of all but the last cell, which then has its own */
   int last_step;
   TesiEmbeddingKind kind, last_kind;
-  ptrdiff_t stride; /* from one cell's table to the next: 0 when all are alike */
+  ptrdiff_t stride; /* from one cell's table to the next: 0 when all cells share a table */
   void *tables, *last_table;
   bool natural[2];
 } TesiTransferAxis;
 
-/* What a thread does: the coarse cells [first, last) of y (0) and z (1), with their lower nodes, and the mesh's
- * last nodes. */
+/* The work of a thread: the coarse cells [first, last) of y (0) and z (1) with their lower nodes; the last task also
+ * has the mesh's last nodes. */
 typedef struct TesiTransferTask {
   int first[2], last[2];
   void *workspace;
@@ -48,7 +49,7 @@ typedef struct TesiTransferTask {
 typedef struct TesiTransferPlan {
   int dim;
   TesiTransferAxis axis[3];
-  int chunk, block; /* coarse cells: of x transposed at once; of y between two directions */
+  int chunk, block; /* coarse cells: of x that are transposed together; of y between two directions */
   int task_count;
   TesiTransferTask *tasks;
   void (*prolongate)(const struct TesiTransferPlan *plan, const TesiTransferTask *task, const void *coarse,

@@ -1,7 +1,8 @@
 /* How the kernels of transfer_box_kernels.h run over a box, for the *_simd.c files.
  *
- * A task marches through its layers of coarse cells in z, inside a layer through blocks of cells in y; a block does
- * its three directions at once, so that what lies between them stays in the near caches. Along x LANES rows are
+ * A task goes through its layers of coarse cells in z, and in each layer through blocks of cells in y. A block does
+ * its three directions at once, so that the values between two directions stay in the near caches. Along x LANES
+ * rows are
  * transposed in registers.
  * Values that two layers share are kept in one plane (`plane`), values that two cells share in y in one row per coarse
  * plane. In restriction a task also works on one layer of cells below its own, per direction, and keeps only the sums
@@ -16,7 +17,7 @@ typedef struct March {
   const TesiTransferPlan *plan;
   const TesiTransferTask *task;
   int planes;          /* coarse planes of a layer, both ends counted: 1 in 2D */
-  ptrdiff_t line;      /* numbers from row to row in `rows`: room for a vector more */
+  ptrdiff_t line;      /* numbers from row to row in `rows`, with room for one more vector */
   ptrdiff_t row_plane; /* from plane to plane in `rows` */
   ptrdiff_t between;   /* from plane to plane in `planes_between` */
   /* workspace */
@@ -82,7 +83,7 @@ static void load_columns(Real *const row[LANES], ptrdiff_t at, int count, V *col
     return;
   }
   for (int j = 0; j < count; j += LANES) {
-    const int first = j + LANES <= count ? j : count - LANES; /* the last block overlaps the one before */
+    const int first = j + LANES <= count ? j : count - LANES; /* the last block overlaps the block before it */
     V block[LANES];
     TESI_UNROLL for (int l = 0; l < LANES; l++) block[l] = load(row[l] + at + first);
     transpose(block);
@@ -106,7 +107,7 @@ static void store_columns(const V *columns, int count, Real *const row[LANES], p
   }
 }
 
-/* Those alike of the cells first .. last, then the last one by itself where it differs. */
+/* The cells first .. last with the common table, then the last cell if its table differs. */
 static void lift_chunk(const March *m, int first, int last) {
   const TesiTransferAxis *x = m->x;
   const int alike = tesi_min(last, x->alike) - first;
@@ -177,7 +178,7 @@ typedef struct Lift {
   bool end, add;
 } Lift;
 
-/* What remains of a row goes through a copy of one vector's length. */
+/* The rest of a row goes through a copy of one vector's length. */
 static void lift_rest(int k, const Cell *cell, ptrdiff_t at, int count, const Lift *l) {
   const int step = cell->step + l->end;
   V in[N], out[3 * N];
@@ -201,7 +202,7 @@ static void lift_rows(const TesiTransferAxis *axis, int c, ptrdiff_t count, cons
                             l->out_pitch, l->end, l->add);
   if (whole == count) return;
   const ptrdiff_t at = count - LANES;
-  if (whole > 0 && !l->add) /* the last vector overlaps the one before */
+  if (whole > 0 && !l->add) /* the last vector overlaps the vector before it */
     cell.kernels->lift_rows(k, cell.table, LANES, l->first + at, l->middle + at, l->pitch, l->last + at,
                             l->out + at, l->out_pitch, l->end, false);
   else
@@ -233,7 +234,7 @@ static void lower_rows(const TesiTransferAxis *axis, int c, ptrdiff_t count, con
 /* A block of coarse cells in y of one layer. */
 typedef struct Block {
   int layer, first, last; /* cells */
-  int first_plane;        /* those below are at hand from the layer before */
+  int first_plane;        /* the rows below are still there from the layer before */
   bool end_y, end_z;
   ptrdiff_t fine_rows, offset; /* rows without gaps: to write; numbers before them in `plane` */
 } Block;
@@ -363,7 +364,7 @@ static void lower_block(March *m, const Block *b, const Real *fine, Real *coarse
   Real *carry = m->plane[0] + b->offset;
   lower_rows(z, b->layer, b->fine_rows * nx, from, nx * y->fine_nodes, b->end_z, m->planes_between,
              m->between, carry);
-  if (b->layer < m->task->first[1]) return; /* only the carry was wanted */
+  if (b->layer < m->task->first[1]) return; /* only the carry was needed */
   for (int p = 0; p < z->degree; p++) lower_block_y(m, b, p, m->planes_between + p * m->between, padded);
   if (b->end_z) lower_block_y(m, b, z->degree, carry, padded);
   lower_block_x(m, b, z->degree + b->end_z, coarse);

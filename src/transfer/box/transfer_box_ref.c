@@ -21,7 +21,7 @@ static void expand(const TesiEmbedding *e, double *dense) {
   }
 }
 
-/* out[o][r][i] = sum over c of P(r, c) in[o][c][i], or of P(c, r) when transposed; `in` has `from` numbers a line,
+/* out[o][r][i] = sum over c of P(r, c) in[o][c][i], or of P(c, r) when transposed; `in` has `from` numbers per line,
  * `out` has `to`. */
 static void contract(const double *P, bool transpose, int from, int to, int64_t inner, int64_t outer,
                      const double *in, double *out) {

@@ -1,5 +1,5 @@
 /* Transfers between boxes with periodic directions: P = T P_open F, by the embedding of the boxes cut open. F spreads
- * coarse nodes with their copies, T leaves copies of fine ones out; restriction is P' = F' P_open' T'. */
+ * coarse nodes to their copies, and T omits copies of fine nodes. Restriction is P' = F' P_open' T'. */
 #include "space/periodic.h"
 #include "transfer/transfer.h"
 

@@ -188,26 +188,61 @@ done:
   return status;
 }
 
+typedef struct Owners {
+  const Entities *e;
+  uint32_t *own;
+  _Atomic int32_t *first; /* [nodes] cells - the first cell that can write it; 0: none, or it is written */
+  char *seen;
+} Owners;
+
+static void find_first(const void *data, TesiSpan span) {
+  const Owners *o = data;
+  const Entities *e = o->e;
+  for (int64_t c = span.first; c < span.end; c++) {
+    const int32_t value = (int32_t)(e->t->fine_cells - c);
+    for (int k = 0; k < e->count; k++) {
+      const int32_t i = e->name[c * e->count + k];
+      if (i < 0) continue;
+      int32_t now = atomic_load_explicit(&o->first[i], memory_order_relaxed);
+      while (now < value && !atomic_compare_exchange_weak_explicit(
+                                &o->first[i], &now, value, memory_order_relaxed, memory_order_relaxed)) {
+      }
+    }
+  }
+}
+
+/* A node that a cell has twice is written once. */
+static void take_first(const void *data, TesiSpan span) {
+  const Owners *o = data;
+  const Entities *e = o->e;
+  for (int64_t c = span.first; c < span.end; c++)
+    for (int k = 0; k < e->count; k++) {
+      const int32_t i = e->name[c * e->count + k];
+      if (i < 0 || o->first[i] != (int32_t)(e->t->fine_cells - c)) continue;
+      o->first[i] = 0;
+      o->seen[i] = 1;
+      o->own[c] |= (uint32_t)1 << k;
+    }
+}
+
 /* The first cell in which a node does not hang writes it. */
 static TesStatus find_owners(TesContext *ctx, TesiCellsTransfer *t) {
   TesStatus status = TES_OK;
   Entities e = {.t = t};
-  char *seen = NULL;
+  Owners o = {.e = &e};
   name_entities(t, &e);
   TES_ALLOC(&t->own, t->fine_cells);
   TES_ALLOC(&e.name, t->fine_cells * e.count);
-  TES_ALLOC(&seen, t->fine->length);
+  TES_ALLOC(&o.seen, t->fine->length);
+  TES_ALLOC(&o.first, t->fine->length);
+  o.own = t->own;
   TES_TRY(tesi_work_for(ctx, t->threads, t->fine_cells, find_names, &e));
-  for (int64_t c = 0; c < t->fine_cells; c++)
-    for (int k = 0; k < e.count; k++) {
-      const int32_t i = e.name[c * e.count + k];
-      if (i < 0 || seen[i]) continue;
-      seen[i] = 1;
-      t->own[c] |= (uint32_t)1 << k;
-    }
-  TES_TRY(share_owners(ctx, t, &e, seen));
+  TES_TRY(tesi_work_for(ctx, t->threads, t->fine_cells, find_first, &o));
+  TES_TRY(tesi_work_for(ctx, t->threads, t->fine_cells, take_first, &o));
+  TES_TRY(share_owners(ctx, t, &e, o.seen));
 done:
-  tesi_free(ctx, &seen);
+  tesi_free(ctx, &o.seen);
+  tesi_free(ctx, &o.first);
   tesi_free(ctx, &e.name);
   return status;
 }

@@ -8,7 +8,7 @@
 
 enum { TESI_FOREST_NODES = 9, TESI_FOREST_CELL = 9 * 9 * 9 };
 
-/* A coarse cell: fine cell `first` is itself, or the first of its 2^dim children. */
+/* A coarse cell: fine cell `first` is the same cell, or the first of its 2^dim children. */
 typedef struct TesiCellsFamily {
   int32_t first;
   bool refined;
@@ -23,14 +23,14 @@ typedef struct TesiCellsKernels TesiCellsKernels;
 
 typedef struct TesiCellsTransfer {
   TesiCellView *coarse, *fine;
-  int dim, m, n;                                       /* nodes a direction of a coarse and of a fine cell */
-  int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes a cell */
+  int dim, m, n; /* nodes per direction of a coarse and of a fine cell */
+  int64_t cells, fine_cells, coarse_nodes, fine_nodes; /* coarse cells; nodes per cell */
   TesiCellsFamily *family;                             /* [cells] */
-  uint32_t *own;        /* [fine cells] bits of the entities whose nodes are written from here */
-  TesiExchange *shared; /* of the fine nodes; NULL: one rank */
-  int32_t *others;      /* fine nodes that another rank writes and whose copies are here */
+  uint32_t *own;        /* [fine cells] bits of the entities whose nodes this cell writes */
+  TesiExchange *shared; /* of the fine nodes between ranks; NULL: one rank */
+  int32_t *others;      /* copies here of fine nodes that another rank writes */
   int64_t others_count;
-  unsigned char entity[TESI_FOREST_CELL]; /* of each node of a fine cell: corner, edge, face or the inside */
+  unsigned char entity[TESI_FOREST_CELL]; /* for each node of a fine cell: corner, edge, face or the inside */
   /* in the transfer's precision, with room for a vector behind: E[rows][m] of a cell that is not refined (rows = n)
    * and of one that is (rows = 2 n, both halves); T[m][rows], their transposes; W[2][m][m] of hanging nodes, and
    * its transposes */
@@ -46,7 +46,7 @@ typedef struct TesiCellsTransfer {
   TesiCellsKernels *kernels; /* on devices with kernels */
 } TesiCellsTransfer;
 
-/* The node that is written as node p of a fine cell; negative: none is. */
+/* The node that is written as node p of a fine cell; negative: none. */
 static inline int32_t tesi_cells_own(const TesiCellsTransfer *t, int64_t cell, int64_t p) {
   return t->own[cell] >> t->entity[p] & 1 ? t->fine->index[cell * t->fine_nodes + p] : -1;
 }
@@ -65,7 +65,7 @@ TESI_FOREST_TRANSFER_BUILD(128)
 TESI_FOREST_TRANSFER_BUILD(256)
 TESI_FOREST_TRANSFER_BUILD(512)
 
-/* transfer_cells_device.c: for a transfer whose plan is complete but for `kernels`; may be destroyed after failure
+/* transfer_cells_device.c: for a transfer whose plan is complete except `kernels`; to be destroyed after failure
  * too. */
 TesStatus tesi_cells_kernels_create(const TesTransfer *transfer, TesiCellsKernels **kernels);
 void tesi_cells_kernels_destroy(TesContext *ctx, TesiCellsKernels **kernels);

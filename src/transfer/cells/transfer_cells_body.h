@@ -2,9 +2,9 @@
  * Arrays of a cell: x fastest.
  * fine <- fine + P coarse on the nodes that a fine cell writes; coarse <- coarse + P' fine.
  *
- * With rows = 2 n for a cell that is refined (both halves), n for one that is not: m^3 -> rows m^2 -> rows^2 m ->
- * rows^3, and back. A vector holds neighbours in x; the last vector of a row of numbers reaches into the next row,
- * which is written after it, or behind the array, which has room (PAD). All sizes are constants where a degree has
+ * With rows = 2 n for a refined cell (both halves), n for other cells: m^3 -> rows m^2 -> rows^2 m -> rows^3, and back.
+ * A vector holds neighbours in x. The last vector of a row reaches into the next row, which is written later, or beyond
+ * the array, which has room (PAD). All sizes are constants where a degree has
  * its own body. */
 typedef Real NAME(Vector) __attribute__((vector_size(LANES * sizeof(Real)), aligned(sizeof(Real)), may_alias));
 
@@ -60,7 +60,8 @@ static void NAME(hang)(const TesiCellsTransfer *t, unsigned mask, void *const ta
   }
 }
 
-/* Nodes that nobody has, below zero, are read from and written to a place apart: branches would be mispredicted. */
+/* Nodes with a negative number belong to no vector; they are read from and written to a spare place, since branches
+ * would be mispredicted. */
 TESI_INLINE Real NAME(get)(const Real *x, int32_t i) {
   const Real v = x[i < 0 ? 0 : i];
   return i < 0 ? 0 : v;
@@ -103,7 +104,7 @@ TESI_INLINE void NAME(exchange)(const TesiCellsTransfer *t, const TesiCellsFamil
     Real *corner = z + ((child >> 2) * rows * rows + (child >> 1 & 1) * rows + (child & 1)) * n;
     for (int k = 0; k < deep; k++)
       for (int j = 0; j < n; j++, index += n, entity += n) {
-        /* of the first node of a row, of those inside, of the last: -1 where others write it */
+        /* the first node of a row, the inner nodes, the last node: -1 if another cell writes them */
         const int32_t no[3] = {-(int32_t)(others >> entity[0] & 1), -(int32_t)(others >> entity[1] & 1),
                                -(int32_t)(others >> entity[n - 1] & 1)};
         Real *at = corner + (k * rows + j) * rows;
@@ -164,7 +165,8 @@ TESI_INLINE void NAME(restrict_range)(const TesiCellsTransfer *t, int64_t first,
   }
 }
 
-/* Degrees with loops of their own between meshes; the rest, and degrees between each other, by sizes at run time. */
+/* Degrees with specialised loops for transfers between meshes; other degrees, and transfers between degrees, use sizes
+ * at run time. */
 #define NAME_CASE(k)                                                                                         \
   case k + 1:                                                                                                \
     NAME_RANGE(k + 1, k + 1);                                                                                \
@@ -183,7 +185,7 @@ void TESI_SIMD(NAME(tesi_cells_prolongate))(const TesiCellsTransfer *t, int64_t 
 #undef NAME_RANGE
 }
 
-/* fine is only read. */
+/* `fine` is only read. */
 void TESI_SIMD(NAME(tesi_cells_restrict))(const TesiCellsTransfer *t, int64_t first, int64_t end,
                                           const void *fine, void *coarse) {
 #define NAME_RANGE(m, n) NAME(restrict_range)(t, first, end, m, n, (void *)(uintptr_t)fine, coarse)

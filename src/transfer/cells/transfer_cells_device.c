@@ -1,5 +1,5 @@
-/* Transfers between forests as kernels: lists of the coarse cells that are refined and of those that are not, and
- * where the values of each coarse node stand in the cells (src/kernels/transfer_cells.cu). */
+/* Transfers between forests as kernels: lists of the refined and of the other coarse cells, and the places of each
+ * coarse node in the cells (src/kernels/transfer_cells.cu). */
 #include <stdio.h>
 #include <string.h>
 #include "base/team.h"
@@ -15,18 +15,18 @@ enum { LINES = 256, MOST_CELLS = 64 };
 /* One launch: cells of a kind. */
 typedef struct Kind {
   TesiKernel prolongate, restrict_;
-  int count, cells, threads; /* cells and threads a block */
+  int count, cells, threads; /* cells and threads per block */
   size_t shared;
   void *list, *first, *tables; /* device: coarse cells, their first fine cells */
 } Kind;
 
 struct TesiCellsKernels {
-  Kind kind[2];                      /* cells that are not refined; that are */
-  TesiGather gather;                 /* of restricted values of cells */
+  Kind kind[2];                      /* cells that are not refined; refined cells */
+  TesiGather gather;                 /* of the restricted values of cells */
   void *index, *mask, *own, *others; /* device */
 };
 
-/* Cells with about LINES last lines in all, and a thread for each line. */
+/* Cells with about LINES lines in the last pass together, and a thread for each line. */
 static void choose_cells(const TesiCellsTransfer *t, int rows, size_t size, Kind *kind) {
   const int lines = t->dim == 3 ? rows * rows : rows, m = t->m, in = t->dim == 3 ? m * m : m;
   const int cell = in * m + rows * in + (t->dim == 3 ? rows * rows * m : 0);
@@ -168,7 +168,7 @@ TesStatus tesi_cells_kernels_restrict(const TesTransfer *transfer, const void *f
   return tesi_cells_kernels_restrict_all(transfer, 1, fine, coarse);
 }
 
-/* Before an addition: what another rank writes comes from there. */
+/* Before an addition: values that another rank writes come from that rank. */
 static TesStatus clear_others(const TesTransfer *transfer, void *fine) {
   const TesiCellsTransfer *t = transfer->plan;
   long long count = t->others_count;
@@ -178,7 +178,7 @@ static TesStatus clear_others(const TesTransfer *transfer, void *fine) {
              : TES_OK;
 }
 
-/* In all copies of the nodes of `vectors` vectors, one after the other. */
+/* Sums all copies of the nodes of `vectors` vectors, which lie one after the other. */
 static TesStatus sum_copies(const TesTransfer *transfer, TesiExchange *exchange, int vectors, int64_t length,
                             void *x) {
   const size_t bytes = (size_t)length * tesi_precision_size(transfer->precision);

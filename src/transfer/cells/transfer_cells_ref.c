@@ -5,7 +5,7 @@
 #include "basis/gauss.h"
 #include "transfer/cells/transfer_cells.h"
 
-/* Values of all functions of a coarse cell at node p of a fine cell. */
+/* Values of all basis functions of a coarse cell at node p of a fine cell. */
 static void functions_at(const TesiCellsTransfer *t, bool refined, int child, int64_t p, double *value) {
   const int m = t->m, n = t->n;
   const int at[3] = {(int)(p % n), (int)(p / n % n), (int)(p / n / n)};
@@ -20,7 +20,7 @@ static void functions_at(const TesiCellsTransfer *t, bool refined, int child, in
     value[a] = B[0][a % m] * B[1][a / m % m] * (t->dim == 3 ? B[2][a / m / m] : 1);
 }
 
-/* x with zeros at the Dirichlet nodes of the coarse space, to y (which may be x). */
+/* y (which may be x) <- x with zeros at the Dirichlet nodes of the coarse space. */
 static void clear_dirichlet(const TesiCellsTransfer *t, const double *x, double *y) {
   const int32_t *index = t->coarse->index;
   if (x != y) memcpy(y, x, (size_t)t->coarse->length * sizeof *y);

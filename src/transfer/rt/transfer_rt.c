@@ -28,7 +28,7 @@ static int parent(const TesiAxis *coarse, const TesiAxis *fine, int f) {
   return fine->cells == coarse->cells ? f : tesi_min(f / 2, coarse->cells - 1);
 }
 
-/* Values of the coarse nodal polynomials at the fine nodes. Zeros by round-off are zeros. */
+/* Values of the coarse nodal polynomials at the fine nodes. Values of the size of round-off are set to zero. */
 static void embed_nodes(const TesiAxis *coarse, const TesiAxis *fine, TesiBand *up) {
   const int n = fine->step, p = n + 1;
   double nodes[N], points[N], B[N * N];
@@ -51,7 +51,7 @@ static void embed_nodes(const TesiAxis *coarse, const TesiAxis *fine, TesiBand *
   }
 }
 
-/* (fine mode, coarse mode) over a fine cell. */
+/* Entry (fine mode, coarse mode) over a fine cell. */
 static void embed_modes(const TesiAxis *coarse, const TesiAxis *fine, TesiBand *up) {
   const int n = fine->step;
   double points[N], weights[N], l[N], L[N];
@@ -88,7 +88,7 @@ done:
   return status;
 }
 
-/* to <- keep to + (a band in each direction) from, a vector of the scalar. */
+/* to <- keep to + (a band in each direction) from, for a vector of the scalar. */
 static void products(const TesTransfer *t, const TesiBand band[3][2], const TesSpace *scalar,
                      const void *from, bool keep, void *to) {
   const Plan *plan = t->plan;

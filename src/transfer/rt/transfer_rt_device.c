@@ -1,6 +1,6 @@
 /* Transfers of Raviart-Thomas spaces as kernels. In 3D, where all cells are halved in equal parts in all directions,
- * one launch (src/kernels/transfer_rt_box.cu); else (src/kernels/transfer_rt.cu) a launch a direction, x first on the
- * way up and last on the way down, or, in 2D between small meshes, one for both. */
+ * one launch (src/kernels/transfer_rt_box.cu); otherwise (src/kernels/transfer_rt.cu) each direction is one launch, x
+ * first in prolongation and last in restriction, or, in 2D between small meshes, both are one launch. */
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
@@ -8,12 +8,12 @@
 #include "tensor/band_device.h"
 #include "transfer/rt/transfer_rt.h"
 
-/* PRODUCTS: of both directions in one launch at most: some microseconds. */
+/* PRODUCTS: the most products of both directions in one launch, which takes some microseconds. */
 enum { THREADS = 256, UP = 0, DOWN = 1, BOX_POINTS = 9, PRODUCTS = 1 << 24 };
 
-/* All directions at once; cells: coarse ones of a block. */
+/* All directions at once; cells: coarse cells per block. */
 typedef struct Box {
-  TesiKernel kernel[2], classes; /* classes: up, into the order of sweeps */
+  TesiKernel kernel[2], classes; /* classes: prolongation into the order of sweeps */
   size_t shared[2];
   int cells[3];
   TeskRtBox arguments;
@@ -24,8 +24,8 @@ struct TesiTransferRtDevice {
   Box box;
   TesiKernel kernel;     /* else */
   TesiKernel both;       /* 2D */
-  bool at_once[2];       /* that one is taken: up, down */
-  TeskRtPass pass[2][3]; /* up and down, in their order */
+  bool at_once[2];       /* whether this kernel is used: prolongation, restriction */
+  TeskRtPass pass[2][3]; /* prolongation and restriction, with the directions in their order */
   void *memory[2][3][2]; /* device: bands by direction; nodes, modes */
   void *work[2];         /* device: between the directions */
 };
@@ -123,7 +123,7 @@ static TesStatus launch_box(const TesTransfer *t, const TesiKernel *kernel, size
                             THREADS, shared, arguments);
 }
 
-/* still: what is restricted is zero but for the pressures. */
+/* still: the restricted vector is zero except for the pressures. */
 static TesStatus run_box(const TesTransfer *t, int way, const void *from, bool still, bool add, void *to) {
   Box *box = &((const TesiTransferRt *)t->plan)->device->box;
   TeskRtBox values = box->arguments;
@@ -133,9 +133,9 @@ static TesStatus run_box(const TesTransfer *t, int way, const void *from, bool s
   return launch_box(t, &box->kernel[way], box->shared[way], arguments);
 }
 
-/* ---- a launch a direction ------------------------------------------------------------------------------ */
+/* ---- one launch per direction ------------------------------------------------------------------------------ */
 
-/* from becomes what it is after direction d. */
+/* `from` becomes the array after direction d. */
 static void turn(const TesSpace *to, int d, TeskParts *parts) {
   for (int p = to->dim + 1 - to->scalars, from = 0; p <= to->dim; p++) {
     parts->extent[p][d] = to->scalar[from++]->axis[d].nodes;

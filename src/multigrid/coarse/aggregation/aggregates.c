@@ -13,14 +13,14 @@ static bool is_alone(const TesiBlockMatrix *A, int64_t I) {
   return A->row[I + 1] - A->row[I] <= 1;
 }
 
-/* I and the neighbours of it that have none. */
+/* Node I and its neighbours that have no aggregate. */
 static void gather(const TesiBlockMatrix *A, int64_t I, int32_t number, int32_t *of) {
   of[I] = number;
   for (int64_t e = A->row[I]; e < A->row[I + 1]; e++)
     if (of[A->column[e]] < 0) of[A->column[e]] = number;
 }
 
-/* The aggregate below `count` that most neighbours of I have; -1: none has one. */
+/* The aggregate below `count` that most neighbours of I have; -1: no neighbour has an aggregate. */
 static int32_t most_common(const TesiBlockMatrix *A, const int32_t *of, int64_t I, int64_t count) {
   int32_t best = -1;
   int64_t most = 0;

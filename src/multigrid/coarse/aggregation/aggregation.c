@@ -10,8 +10,8 @@
 #include "operator/mapped/mapped.h"
 #include "parallel/comm.h"
 
-/* LAST: unknowns of the last level, whose inverse is a matrix: it takes as long as a product with 20 k unknowns of
- * elasticity. TRIAL: iterations that show the spectrum. */
+/* LAST: unknowns of the last level, whose inverse is a dense matrix; a product with it takes as long as a product with
+ * the matrix of 20 k unknowns of elasticity. TRIAL: iterations that estimate the spectrum. */
 enum { LAST = 1500, TRIAL = 10 };
 static const double left = 0.1;
 
@@ -34,7 +34,7 @@ const char *tesi_aggregation_refuses(const TesOperator *op) {
   return op->space->scalars > 1 || !op->space->element->nodal ? "it is for components of element q" : NULL;
 }
 
-/* Of one component: the arrays of the matrix in compressed rows are those of one in blocks of one entry. */
+/* One component: the arrays of the matrix in compressed rows are used as blocks of one entry. */
 static TesStatus take_scalar(const TesOperator *op, TesiBlockMatrix *A) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -52,7 +52,7 @@ done:
   return status;
 }
 
-/* B[node] <- 1 but where values are given. */
+/* B[node] <- 1 except at nodes with given values. */
 static TesStatus take_constants(const TesOperator *op, double **B) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -84,7 +84,7 @@ done:
 
 /* ---- the number of cycles ------------------------------------------------------------------------------ */
 
-/* What k steps leave of an error at most, 1 / T_k. */
+/* The bound 1 / T_k of the error reduction by k steps. */
 static double error_of(int k, double least, double largest) {
   const double root = sqrt(largest / least), r = (root - 1) / (root + 1);
   return 2 * pow(r, k) / (1 + pow(r, 2 * k));
@@ -96,7 +96,7 @@ static int choose_cycles(double least, double largest) {
   return cycles;
 }
 
-/* Entries where no near-null vector is anything have given values. */
+/* Entries at which all near-null vectors are zero have given values. */
 static TesStatus find_given(TesContext *ctx, int64_t n, int vectors, const double *B, uint8_t **given) {
   TesStatus status = TES_OK;
   TES_ALLOC(given, n);
@@ -127,7 +127,7 @@ static TesStatus make_hierarchy(const TesOperator *op, TesiAggregation *a) {
       &a->hierarchy));
   const double made = tesi_now();
   TES_TRY(tesi_aggregation_spectrum(a->hierarchy, given, TRIAL, &least, &largest));
-  least *= 0.9, largest *= 1.02; /* what the trial has not seen */
+  least *= 0.9, largest *= 1.02; /* margin for the part of the spectrum that the trial has not seen */
   a->cycles = choose_cycles(least, largest);
   TES_TRY(tesi_hierarchy_accelerate(a->hierarchy, 0, a->cycles, least, largest));
   tesi_log(
@@ -208,7 +208,7 @@ typedef struct Span {
   double *to;
 } Span;
 
-/* Components one by one become nodes one by one. */
+/* From the order component by component to the order node by node. */
 static void take_span(const void *data, TesiSpan span) {
   const Span *s = data;
   const int block = s->a->block;

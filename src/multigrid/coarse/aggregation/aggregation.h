@@ -2,13 +2,15 @@
  * polynomials of the first kind, so that the solver is a symmetric linear map and conjugate gradients outside stay
  * valid.
  *
- * The matrix is that of the operator, in blocks of the components. Near-null vectors: constants, or the rigid motions
- * of elasticity. The spectrum of cycle times matrix, from a few iterations of conjugate gradients at set-up, gives the
- * interval of the polynomial and the number of cycles: the least that leaves at most a tenth of an error, 12 at most.
- * Everything is float64: on slender bodies float32 has no digit left beside a rigid motion.
+ * The matrix is the operator's matrix, with a block of all components per pair of nodes. Near-null vectors: constants,
+ * or the rigid motions of elasticity. The spectrum of cycle times matrix, from a few iterations of conjugate gradients
+ * at set-up, gives the interval of the polynomial and the number of cycles: the smallest number that reduces an error
+ * to a tenth, but at most 12. Everything is float64: on slender bodies the digits of float32 are used up by rigid
+ * motions.
  *
- * Set-up is by the host's threads. Cycles run there, or on a device by kernels that wait for nobody (cycle_device.c),
- * in the recording of the cycle around them. Both give the same bits for every number of threads. */
+ * Set-up is by the host's threads. Cycles run on the host too, or on a device by kernels without synchronisation
+ * (cycle_device.c), recorded with the multigrid cycle around them. Both give the same bits for every number of
+ * threads. */
 #ifndef TESI_AGGREGATION_H
 #define TESI_AGGREGATION_H
 
@@ -16,7 +18,7 @@
 
 typedef struct TesiAggregation TesiAggregation;
 
-/* Why it does not serve an operator; NULL: it does. */
+/* The reason why the solver does not take an operator; NULL: it takes it. */
 const char *tesi_aggregation_refuses(const TesOperator *op);
 /* op: float64; it may be singular. */
 TesStatus tesi_aggregation_create(const TesOperator *op, TesiAggregation **aggregation);

@@ -1,4 +1,4 @@
-/* The V-cycle on the host. A smoothing step reads one vector and writes another, so that they change places. */
+/* The V-cycle on the host. A smoothing step reads one vector and writes another; then both are exchanged. */
 #include "base/team.h"
 #include "multigrid/coarse/aggregation/hierarchy.h"
 
@@ -15,7 +15,7 @@ static void first_span(const void *data, TesiSpan span) {
     level->x[i] = level->p[i] = level->s[0] * level->inverse[i] * b[i];
 }
 
-/* Steps from `first` on; *x is where the vector is, then and now, *y the other place. */
+/* Steps from `first` on; *x is the place of the iterate, before and after; *y is the other place. */
 static void smooth(const TesContext *ctx, const TesiAggregationLevel *level, int first, const double *b,
                    double **x, double **y) {
   for (int k = first; k < TESI_AGGREGATION_STEPS; k++) {
@@ -56,7 +56,7 @@ static void dense_span(const void *data, TesiSpan span) {
 
 static const double *solve(const TesiHierarchy *h, int l, const double *b);
 
-/* Returns where x of the level is. */
+/* Returns the place of the level's x. */
 static const double *cycle(const TesiHierarchy *h, int l, const double *b) {
   const TesContext *ctx = h->context;
   const TesiAggregationLevel *level = &h->level[l], *below = level + 1;

@@ -7,11 +7,12 @@
 #include "multigrid/coarse/aggregation/hierarchy.h"
 
 typedef struct TesiAggregationDevice TesiAggregationDevice;
-/* hierarchy: copied, with its numbers of cycles. block: components of vectors outside, which have them one by one. */
+/* hierarchy: copied, with its numbers of cycles. block: number of components; outer vectors are ordered component by
+ * component. */
 TesStatus tesi_aggregation_device_create(TesContext *ctx, const TesiHierarchy *hierarchy, int block,
                                          TesiAggregationDevice **device);
 void tesi_aggregation_device_destroy(TesContext *ctx, TesiAggregationDevice **device);
-/* x <- the cycles for b, arrays of the device; queued, nothing waits. */
+/* x <- the result of the cycles for b, arrays of the device; queued without waiting. */
 TesStatus tesi_aggregation_device_solve(TesiAggregationDevice *device, TesPrecision precision, const void *b,
                                         void *x);
 

@@ -1,5 +1,5 @@
-/* Ends of spectra: the eigenvalues of the tridiagonal matrices that Lanczos and conjugate gradients leave. Sums run on
- * one thread, in one order. */
+/* Extreme eigenvalues of the tridiagonal matrices that Lanczos and conjugate gradients produce. Sums run on one thread,
+ * in one order. */
 #include <lapacke.h>
 #include <math.h>
 #include "basis/blas.h"
@@ -23,7 +23,8 @@ static void fill_random(int64_t n, double *x) {
   }
 }
 
-/* Ends of the spectrum of the tridiagonal matrix with diagonal a[n] and b[n - 1] beside it; both are lost. */
+/* Extreme eigenvalues of the tridiagonal matrix with diagonal a[n] and off-diagonal b[n - 1]; both arrays are
+ * overwritten. */
 static TesStatus ends(TesContext *ctx, int n, double *a, double *b, double *least, double *largest) {
   TesStatus status = TES_OK;
   TES_TRY(tesi_blas_begin(ctx, n));

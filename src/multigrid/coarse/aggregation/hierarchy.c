@@ -66,7 +66,7 @@ static void complete_diagonal(TesiBlockMatrix *A) {
   }
 }
 
-/* The next level below `fine`, and its near-null vectors. *made: there is one. */
+/* Makes the next level below `fine`, and its near-null vectors. *made: whether there is such a level. */
 static TesStatus coarsen(TesContext *ctx, TesiAggregationLevel *fine, int vectors, const double *B,
                          TesiBlockMatrix *A, double **C, bool *made) {
   TesStatus status = TES_OK;
@@ -135,7 +135,7 @@ done:
   return status;
 }
 
-/* Levels until the last is small; *B: near-null vectors of that. */
+/* Makes levels until the last level is small; *B: its near-null vectors. */
 static TesStatus create_levels(TesiHierarchy *h, const TesiHierarchyDesc *desc, double **B) {
   TesContext *ctx = h->context;
   TesStatus status = TES_OK;

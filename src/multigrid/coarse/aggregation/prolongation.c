@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/team.h"
 
-/* Of what a vector had on the aggregate: less is round-off of what others took. */
+/* Relative to the vector's norm on the aggregate: a smaller rest is round-off of the orthogonalization. */
 static const double dependent = 1e-8;
 
 typedef struct Tentative {
@@ -13,7 +13,7 @@ typedef struct Tentative {
   double *C;
 } Tentative;
 
-/* Entry (r, k) of a member's block: T has one block a row, so that it stands as in B. */
+/* Entry (r, k) of a member's block: T has one block per row, so that its order is that of B. */
 static inline double *row_of(const TesiBlockMatrix *T, int64_t node, int r) {
   return tesi_block_at(T, node) + r * T->wide;
 }
@@ -91,7 +91,7 @@ typedef struct Smooth {
   double omega;
 } Smooth;
 
-/* P holds A T, whose rows have the aggregate of their own node: A has a diagonal. */
+/* P holds A T. Its rows include the aggregate of their own node, since A has a diagonal. */
 static void smooth_span(const void *data, TesiSpan span) {
   const Smooth *s = data;
   const TesiBlockMatrix *P = s->P, *T = s->T;

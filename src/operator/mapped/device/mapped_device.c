@@ -14,17 +14,33 @@ static const char *const factor_names[] = {[TES_FACTORS_STORED] = "stored",
                                            [TES_FACTORS_HALVES] = "stored in float16"};
 
 /* ---- data of the device -------------------------------------------------------------------------------- */
-/* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision. May be in
- * place where the order is theirs. */
-static void pack_rows(const TesiMappedPlan *plan, TesPrecision precision, int64_t first, int64_t count,
-                      int64_t row, const double *values, void *packed) {
-  for (int64_t c = 0; c < count; c++) {
-    const double *from = values + (plan->place ? plan->place[first + c] - first : c) * row;
-    if (precision == TES_SINGLE)
-      for (int64_t i = 0; i < row; i++) ((float *)packed)[c * row + i] = (float)from[i];
-    else if (from != packed)
-      memcpy((double *)packed + c * row, from, (size_t)row * sizeof *from);
+typedef struct Pack {
+  const int32_t *place;
+  TesPrecision precision;
+  int64_t first, row;
+  const double *values;
+  void *packed;
+} Pack;
+
+static void pack_span(const void *data, TesiSpan span) {
+  const Pack *p = data;
+  for (int64_t c = span.first; c < span.end; c++) {
+    const double *from = p->values + (p->place ? p->place[p->first + c] - p->first : c) * p->row;
+    if (p->precision == TES_SINGLE)
+      for (int64_t i = 0; i < p->row; i++) ((float *)p->packed)[c * p->row + i] = (float)from[i];
+    else
+      memcpy((double *)p->packed + c * p->row, from, (size_t)p->row * sizeof *from);
   }
+}
+
+/* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision; `values` itself
+ * where these are its own. */
+static const void *pack_rows(const TesContext *ctx, const TesiMappedPlan *plan, TesPrecision precision,
+                             int64_t first, int64_t count, int64_t row, const double *values, void *packed) {
+  if (!plan->place && precision == TES_DOUBLE) return values;
+  tesi_team_for(tesi_team_threads(ctx, count * row), count, pack_span,
+                &(Pack){plan->place, precision, first, row, values, packed});
+  return packed;
 }
 
 typedef struct Rows {
@@ -71,12 +87,13 @@ static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors ki
   TES_ALLOC(&values, most * (halves     ? m->factors * m->cell_points
                              : row < 24 ? 24
                                         : row)); /* 24: of vertices */
-  if (plan->place || kind == TES_FACTORS_WEIGHTS || halves) TES_ALLOC(&packed, most * row);
+  if (plan->place || precision == TES_SINGLE || kind == TES_FACTORS_WEIGHTS || halves)
+    TES_ALLOC(&packed, most * row);
   TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size + 16,
                            &plan->geometry)); /* copies of whole 16 bytes */
   for (int64_t first = 0; first < m->cells; first += most) {
     const int64_t count = tesi_min64(most, m->cells - first);
-    double *const to = plan->place || halves ? packed : values;
+    const void *from = packed;
     if (kind == TES_FACTORS_STORED || halves) TES_TRY(tesi_mapped_fill_factors(m, first, count, values));
     if (kind == TES_FACTORS_VERTICES) TES_TRY(tesi_mapped_fill_vertices(m, first, count, values));
     if (kind == TES_FACTORS_AFFINE) TES_TRY(tesi_mapped_fill_affine(m, first, count, values));
@@ -84,11 +101,11 @@ static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors ki
     for (int64_t i = 0; kind == TES_FACTORS_VERTICES && m->dim == 3 && i < count; i++)
       tesi_mapped_trilinear(values + 24 * i, values + 21 * i);
     if (halves)
-      TES_CHECK(tesi_mapped_pack_halves(ctx, m, plan->place, first, count, values, (uint32_t *)to),
+      TES_CHECK(tesi_mapped_pack_halves(ctx, m, plan->place, first, count, values, (uint32_t *)packed),
                 "a cell is sheared so much that factors in float16 do not tell its stiffness");
     else
-      pack_rows(plan, precision, first, count, row, values, to);
-    TES_TRY(device->to_device(ctx, (char *)plan->geometry + (size_t)(first * row) * size, to,
+      from = pack_rows(ctx, plan, precision, first, count, row, values, packed);
+    TES_TRY(device->to_device(ctx, (char *)plan->geometry + (size_t)(first * row) * size, from,
                               (size_t)(count * row) * size));
   }
 done:
@@ -97,19 +114,29 @@ done:
   return status;
 }
 
-/* The numbers of the index, `row` a cell, in the plan's order. */
-static TesStatus upload_index(TesContext *ctx, const TesiMapped *m, const int32_t *values, int64_t row,
-                              TesiMappedPlan *plan) {
+typedef struct Order {
+  const int32_t *place, *values;
+  int64_t row;
+  int32_t *ordered;
+} Order;
+
+static void order_span(const void *data, TesiSpan span) {
+  const Order *o = data;
+  for (int64_t c = span.first; c < span.end; c++)
+    memcpy(o->ordered + c * o->row, o->values + o->place[c] * o->row, (size_t)o->row * sizeof *o->values);
+}
+
+TesStatus tesi_mapped_upload_index(TesContext *ctx, const TesiMappedPlan *plan, int64_t cells, int64_t row,
+                                   const int32_t *values, void **index) {
   TesStatus status = TES_OK;
-  const size_t bytes = (size_t)(m->cells * row) * sizeof(int32_t);
-  int32_t *index = NULL;
-  if (!plan->place) return tesi_upload(ctx, values, bytes, &plan->index);
-  TES_ALLOC(&index, m->cells * row);
-  for (int64_t c = 0; c < m->cells; c++)
-    memcpy(index + c * row, values + plan->place[c] * row, (size_t)row * sizeof *index);
-  TES_TRY(tesi_upload(ctx, index, bytes, &plan->index));
+  const size_t bytes = (size_t)(cells * row) * sizeof(int32_t);
+  Order order = {plan->place, values, row, NULL};
+  if (!plan->place) return tesi_upload(ctx, values, bytes, index);
+  TES_ALLOC(&order.ordered, cells * row);
+  tesi_team_for(tesi_team_threads(ctx, cells * row), cells, order_span, &order);
+  TES_TRY(tesi_upload(ctx, order.ordered, bytes, index));
 done:
-  tesi_free(ctx, &index);
+  tesi_free(ctx, &order.ordered);
   return status;
 }
 
@@ -232,7 +259,9 @@ static TesStatus make_plan(TesContext *ctx, const TesiMapped *m, TesFactors kind
     TES_TRY(tesi_mapped_group_hanging(m, tesi_mapped_window(&plan->kernel.cut), &plan->place));
   TES_TRY(upload_rows(ctx, m, kind, tesi_mapped_numbers(&desc), m->precision, plan));
   if (m->global)
-    TES_TRY(upload_index(ctx, m, codes ? codes : m->index, codes ? m->n * m->n : m->cell_nodes, plan));
+    TES_TRY(tesi_mapped_upload_index(ctx, plan, m->cells, codes ? m->n * m->n : m->cell_nodes,
+                                     codes ? codes : m->index, &plan->index));
+  plan->full = m->global && !codes;
   plan->launches = 1;
   if (!desc.ordered) TES_TRY(upload_masks(ctx, m, plan, NULL));
   TES_TRY(tesi_mapped_meeting_make(ctx, &plan->kernel, &plan->meeting));

@@ -11,6 +11,7 @@ typedef struct TesiMappedPlan {
   TeskMapped arguments;
   TesFactors factors;
   void *geometry, *index, *order, *masks;
+  bool full;      /* the index has all nodes of all cells, not rows */
   int32_t *place; /* [cells]: which cell stands where; NULL: the first first */
   void *meeting;  /* of the blocks, atomics; NULL: they do not */
   int launches;
@@ -25,6 +26,9 @@ TesiMappedKernelDesc tesi_mapped_kernel_desc(const TesiMapped *m, TesFactors kin
 bool tesi_mapped_can_halve(const TesiMapped *m);
 bool tesi_mapped_pack_halves(TesContext *ctx, const TesiMapped *m, const int32_t *place, int64_t first,
                              int64_t count, const double *g, uint32_t *word);
+/* *index <- values[cells][row], in the plan's order, on the device. */
+TesStatus tesi_mapped_upload_index(TesContext *ctx, const TesiMappedPlan *plan, int64_t cells, int64_t row,
+                                   const int32_t *values, void **index);
 /* d <- the diagonal, an address on the device, in the operator's precision. */
 TesStatus tesi_mapped_device_diagonal(const TesOperator *op, void *d);
 

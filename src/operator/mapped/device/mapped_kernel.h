@@ -1,5 +1,5 @@
-/* The kernel of mapped cells for one set of parameters (src/kernels/mapped.cu, mapped_plane.cu): what
- * mapped_device.c makes its operator of, and what bench_mapped times alone. Vectors and geometry are the caller's. */
+/* The kernel of mapped cells for one set of parameters (src/kernels/mapped.cu, mapped_plane.cu): mapped_device.c makes
+ * its operator of it, and bench_mapped times it alone. The caller owns vectors and geometry. */
 #ifndef TESI_MAPPED_KERNEL_H
 #define TESI_MAPPED_KERNEL_H
 
@@ -14,7 +14,7 @@ typedef enum TesiMappedGeometry {
   TESI_MAPPED_WEIGHTS,
   TESI_MAPPED_HALVES /* float32, 3D, with stiffness */
 } TesiMappedGeometry;
-/* element vectors; global ones, added to by atomics; the same, cells of a launch share no node */
+/* element vectors; global vectors with atomic additions; global vectors, where the cells of a launch share no node */
 typedef enum TesiMappedOutput {
   TESI_MAPPED_ELEMENT,
   TESI_MAPPED_ATOMIC,
@@ -22,7 +22,7 @@ typedef enum TesiMappedOutput {
 } TesiMappedOutput;
 
 typedef struct TesiMappedKernelDesc {
-  int dim, n, q, components; /* nodes and points a direction, q >= n */
+  int dim, n, q, components; /* nodes and points per direction, q >= n */
   bool collocated;           /* the points are the nodes */
   bool mass, stiffness;
   TesPrecision precision, factors; /* of vectors and arithmetic; of stored factors */
@@ -32,12 +32,13 @@ typedef struct TesiMappedKernelDesc {
   bool ordered;                         /* cells are taken from TeskMapped.order */
   bool hanging;                         /* cells have masks of hanging nodes, TeskMapped.masks */
   bool rows;                            /* the index has rows of consecutive nodes (TeskMapped) */
-  bool meet;                            /* blocks write zeros and meet: all run at a time (kernel_make_for) */
+  bool meet;                            /* blocks write zeros and meet: all blocks run at the same time
+                                         * (kernel_make_for) */
   bool dot;                             /* 3D: adds x . y to TeskMapped.parts */
   const double *point, *weight, *I, *D; /* [q], [q], [q][n], [q][q] */
 } TesiMappedKernelDesc;
 
-/* How threads are laid out. A group of threads works for `cells` cells. */
+/* The layout of threads. A group of threads works for `cells` cells. */
 typedef struct TesiMappedCut {
   int cells, group, groups, warps, blocks, buffers;
   int index_once; /* the index is not kept in the L2 cache */
@@ -45,11 +46,11 @@ typedef struct TesiMappedCut {
    * before */
   int stage;
   int layers;    /* of points, of the q, whose factors are staged */
-  int ahead;     /* blocks stay, geometry and index of their next cells come ahead */
+  int ahead;     /* blocks stay, and fetch geometry and index of their next cells ahead */
   int gradients; /* 1D derivatives on the way to the points */
   int merge;     /* nodes that neighbouring cells of a warp share are added to once */
   int wide;      /* factors are asked for 128 bytes at a time */
-  int layered;   /* a thread a layer of points (mapped_layers.cu) */
+  int layered;   /* one thread per layer of points (mapped_layers.cu) */
 } TesiMappedCut;
 
 typedef struct TesiMappedKernel {
@@ -60,8 +61,8 @@ typedef struct TesiMappedKernel {
   TesPrecision precision;
   bool meet;
   int64_t most_blocks;  /* of a launch */
-  int64_t resident;     /* blocks that are sure to run at a time */
-  double cell_shared;   /* bytes written to and read from shared memory, a cell; 2D: 0 */
+  int64_t resident;     /* number of blocks that are sure to run at the same time */
+  double cell_shared;   /* bytes written to and read from shared memory, per cell; 2D: 0 */
   TeskMapped arguments; /* points and weights filled in; the caller sets the rest */
 } TesiMappedKernel;
 
@@ -74,10 +75,11 @@ TesStatus tesi_mapped_kernel_make_for(TesContext *ctx, const TesiMappedKernelDes
 TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel, const TeskMapped *arguments,
                                  const void *x, void *y);
 
-/* Cells whose hanging nodes want the same (TeskMapped.masks) come together in each run of so many cells, whole
- * blocks: runs are long, so that few blocks have cells of several kinds, and short, so that neighbours stay near. */
+/* In each run of so many cells (whole blocks), cells whose hanging nodes need the same work (TeskMapped.masks) come
+ * together. Runs are so long that few blocks have cells of several kinds, and so short that neighbours stay near. */
 int64_t tesi_mapped_window(const TesiMappedCut *cut);
-/* Two integers on the device for kernels whose blocks meet; NULL for others. Released with the device's release. */
+/* Two integers on the device for kernels whose blocks meet; NULL for other kernels. Released by the device's
+ * release. */
 TesStatus tesi_mapped_meeting_make(TesContext *ctx, const TesiMappedKernel *kernel, void **meeting);
 /* y [length] = A x in the global form, atomics: as tesi_mapped_kernel_run() after zeros. */
 TesStatus tesi_mapped_kernel_run_on_zeros(TesContext *ctx, const TesiMappedKernel *kernel,
@@ -94,7 +96,7 @@ void tesi_mapped_trilinear(const double *v, double *c);
 
 /* Numbers of a cell's geometry (TeskMapped.geometry). */
 int tesi_mapped_numbers(const TesiMappedKernelDesc *desc);
-/* The fastest measured on an H200, or a rule where nothing was measured. */
+/* The fastest setting measured on an H200, or a rule if nothing was measured. */
 TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *desc);
 /* Shared memory of a group for geometry that is staged there. */
 int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *desc, const TesiMappedCut *cut);

@@ -42,22 +42,6 @@ done:
   return status;
 }
 
-/* The whole index, cells in the order of their factors. */
-static TesStatus upload_index(TesContext *ctx, Once *o) {
-  TesStatus status = TES_OK;
-  const TesiMapped *m = o->m;
-  const int32_t *place = ((const TesiMappedPlan *)o->op->plan)->place;
-  const int64_t nodes = m->cell_nodes;
-  int32_t *index = NULL;
-  TES_ALLOC(&index, m->cells * nodes);
-  for (int64_t c = 0; c < m->cells; c++)
-    memcpy(index + c * nodes, m->index + (place ? place[c] : c) * nodes, (size_t)nodes * sizeof *index);
-  TES_TRY(tesi_upload(ctx, index, (size_t)(m->cells * nodes) * sizeof *index, &o->index));
-done:
-  tesi_free(ctx, &index);
-  return status;
-}
-
 /* tables: `count` numbers */
 static TesStatus begin(TesContext *context, const TesOperator *op, const char *file, const double *tables,
                        int count, Once *o) {
@@ -68,8 +52,9 @@ static TesStatus begin(TesContext *context, const TesOperator *op, const char *f
   *o = (Once){.op = op, .m = m, .arguments = plan->arguments};
   TES_TRY(get_program(ctx, o, file));
   TES_TRY(tesi_upload(ctx, tables, (size_t)count * sizeof *tables, &o->tables));
-  if (m->global) TES_TRY(upload_index(ctx, o));
-  o->arguments.index = o->index;
+  if (m->global && !plan->full)
+    TES_TRY(tesi_mapped_upload_index(ctx, plan, m->cells, m->cell_nodes, m->index, &o->index));
+  o->arguments.index = plan->full ? plan->index : o->index;
   o->arguments.cells = m->cells;
 done:
   return status;
@@ -227,7 +212,7 @@ static TesStatus find_cells(TesContext *ctx, const Once *o, void *count, void *f
   const TesiMapped *m = o->m;
   long long entries = m->cells * m->cell_nodes, nodes = m->nodes;
   int64_t sum;
-  void *index = o->index;
+  void *index = (void *)o->arguments.index;
   TES_CHECK(entries <= INT32_MAX, "the matrix is too large for int32 indices");
   TES_TRY(launch(ctx, o, "tesk_csr_count", blocks_of(entries), 0, (void *[]){&entries, &index, &count}));
   TES_TRY(survey(ctx, count, nodes, most, &sum));
@@ -261,7 +246,7 @@ static TesStatus find_columns(TesContext *ctx, const Once *o, void *count, void 
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const TesiMapped *m = o->m;
-  void *index = o->index, *row = NULL, *column = NULL;
+  void *index = (void *)o->arguments.index, *row = NULL, *column = NULL;
   int64_t size = 1, largest;
   while (size < most * m->cell_nodes) size *= 2;
   const size_t shared = (size_t)(size + THREADS) * sizeof(int);

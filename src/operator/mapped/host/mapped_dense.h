@@ -1,5 +1,5 @@
-/* A mapped operator from its definition, point by point: the yardstick. No sum factorization, no shared tables: the
- * basis functions of a cell at one point, and the weights that belong to them there. */
+/* Plain version of a mapped operator for tests: from the definition, point by point. Without sum factorization and
+ * shared tables: it has the basis functions of a cell at one point, and the weights there. */
 #ifndef TESI_MAPPED_DENSE_H
 #define TESI_MAPPED_DENSE_H
 

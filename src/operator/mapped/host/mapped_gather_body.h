@@ -46,7 +46,7 @@ TESI_INLINE void mapped_scatter(V v, const int32_t *index, Real *y) {
   TESI_UNROLL for (int l = 0; l < LANES; l++) y[index[l]] += values[l];
 }
 
-/* One number a node and lane. Several components: their values follow one another at each node. */
+/* One number per node and lane. Several components: their values follow one another at each node. */
 static void mapped_gather_any(const TesiMappedHost *plan, const int32_t *index, int component, const Real *x,
                               V *u) {
   const int C = plan->components;

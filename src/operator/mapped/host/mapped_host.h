@@ -1,4 +1,4 @@
-/* Mapped operators on the host: what set-up and kernels share.
+/* Mapped operators on the host: common parts of set-up and kernels.
  *
  * Lanes of a vector are cells: a batch is LANES cells whose nodes are gathered into [node][lane], worked on by sum
  * factorization, and added back. Where nodes come in runs they are loaded as such and transposed in registers:
@@ -6,14 +6,14 @@
  *            number a row, -1 - number where its nodes but the first are set, not added to
  *   entities the nodes of each corner, edge and face and those inside follow one another (forests): one number an
  *            entity and lane
- *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers a row and lane
- *   any      one number a node and lane
+ *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers per row and lane
+ *   any      one number per node and lane
  *   element  element vectors: rows at a fixed distance
  * Constrained nodes and lanes without cell are masked: read as 0, and 0 is added.
  *
- * Batches lie in the order of cells where most rows join (long streams, which the hardware foresees) or cells lie
- * along a curve themselves, as those of forests do, whose nodes are numbered in that order; else along a
- * space-filling curve. Chunks of batches are what threads take, in an order that is fixed for a number of threads
+ * Batches have the order of cells if most rows join (long streams, which the hardware prefetches), or if cells
+ * already lie along a curve, as in forests, whose nodes are numbered in that order. Otherwise batches lie along a
+ * space-filling curve. Threads take chunks of batches, in an order that is fixed for a number of threads
  * (base/sequence.h), so the sum at each node has one order. A step of a chunk sets the nodes that it is first to
  * touch. */
 #ifndef TESI_MAPPED_HOST_H
@@ -67,8 +67,8 @@ typedef struct TesiMappedHanging {
 
 typedef struct TesiMappedHost TesiMappedHost;
 typedef struct TesiMappedStep TesiMappedStep;
-/* The batches of a step: y <- y + sign A x on their nodes (element form: y <- b + sign A x, b NULL: 0). next: the
- * step whose nodes are asked for meanwhile, NULL: none. */
+/* The batches of a step: y <- y + sign A x on their nodes (element form: y <- b + sign A x, b NULL: 0). next: the step
+ * whose nodes are prefetched meanwhile, NULL: none. */
 typedef void (*TesiMappedRun)(const TesiMappedHost *plan, const TesiMappedStep *step,
                               const TesiMappedStep *next, double sign, const void *b, const void *x, void *y,
                               void *work);
@@ -79,13 +79,12 @@ typedef struct TesiMappedKernels {
   const void *phases; /* the kernels' own */
 } TesiMappedKernels;
 
-/* Batches that a thread works through before it goes on: few enough that the nodes of this step and of the next one
- * fit into the L2 cache. */
+/* Number of batches per step: so small that the nodes of this step and of the next step fit into the L2 cache. */
 struct TesiMappedStep {
   int64_t first, end;       /* batches */
-  int64_t zero, zero_end;   /* plan->zero: ranges of nodes that it sets first */
-  int64_t given, given_end; /* plan->given: ranges of constrained nodes, whose rows it sets last */
-  int64_t ahead, ahead_end; /* plan->ahead: cache lines that no step had before */
+  int64_t zero, zero_end;   /* plan->zero: ranges of nodes that the step sets first */
+  int64_t given, given_end; /* plan->given: ranges of constrained nodes whose rows the step sets last */
+  int64_t ahead, ahead_end; /* plan->ahead: cache lines that no earlier step has used */
   int64_t lines;            /* in those */
 };
 
@@ -94,16 +93,16 @@ struct TesiMappedHost {
   TesiMappedKernels kernels;
   TesFactors factors;
   int dim, n, q, components;
-  int vectors; /* that a run works on, each behind the one before; operators around this plan have several */
-  int entries; /* stored numbers a point: factors, or weights */
+  int vectors; /* number of vectors in a run, one after the other; operators around this plan have several */
+  int entries; /* stored numbers per point: factors, or weights */
   int geometry_degree; /* of cells, where Jacobians come from their polynomials (weights) */
   bool stiffness, mass;
   bool eliminates; /* trilinear cells from monomials, rows of points by elimination: mapped_points_body.h */
   int64_t nodes, points; /* a cell */
   int64_t batches;
   TesiMappedBatch *batch;
-  int32_t *cell;   /* [batches][lanes]; padding repeats the first */
-  int32_t *index;  /* as the batches' kinds want */
+  int32_t *cell;   /* [batches][lanes]; the first entry is repeated as padding */
+  int32_t *index;  /* in the layouts of the batches' kinds */
   int patterns;    /* entities of a cell: 3^dim */
   int16_t *entity; /* [patterns + 1] and [nodes]: begin and node of basis/entity_nodes.h */
   uint16_t *masks; /* [node]: bit of each lane that counts */
@@ -143,7 +142,7 @@ TesStatus tesi_mapped_make_halves(TesContext *ctx, TesiMappedHost *plan);
  * are made point by point (other kinds are complete at once). */
 TesStatus tesi_mapped_begin_factors(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_fill_chunks(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end);
-/* mapped_host_choice.c: the kind of factors, and those. run: y <- A x on chunks first .. end - 1. */
+/* mapped_host_choice.c: chooses the kind of factors and makes them. run: y <- A x on chunks first .. end - 1. */
 TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan);
 TesiMappedKernels tesi_mapped_choose_kernels(const TesOperator *op, const TesiMappedHost *plan);
 void tesi_mapped_run_chunks(const TesiMappedHost *plan, int64_t first, int64_t end, double sign,

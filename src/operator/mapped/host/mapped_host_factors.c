@@ -27,7 +27,7 @@ static int64_t power(int64_t base, int exponent) {
   return result;
 }
 
-/* Numbers a cell. */
+/* Numbers per cell. */
 static int64_t numbers(const TesiMappedHost *plan) {
   switch (plan->factors) {
   case TES_FACTORS_VERTICES:

@@ -1,4 +1,5 @@
-/* All kernels of one precision. Included by mapped_double_simd.c and mapped_float_simd.c, which choose it. */
+/* All kernels of one precision. Included by mapped_double_simd.c and mapped_float_simd.c, which choose the
+ * precision. */
 #include "operator/mapped/host/mapped_host.h"
 #include "operator/quadrature/quadrature_rows.h"
 
@@ -12,15 +13,15 @@ enum {
 
 #include "operator/mapped/host/mapped_gather_body.h"
 
-/* The nodes of the next step, of x and of y, asked for in the order of memory while this one is worked on: as
- * streams they come twice as fast as row by row, and spread over the work they do not fill the queue to memory. So
- * are the factors of the next batch. */
+/* The nodes of the next step, of x and of y, asked for in the order of memory while this one is worked on: as streams
+ * they arrive twice as fast as row by row, and if prefetches are spread over the work, they do not fill the queue to
+ * memory. The factors of the next batch are prefetched too. */
 typedef struct Ahead {
   const int32_t (*range)[2];
-  int64_t line, end; /* in the range at hand */
-  int64_t rate, due; /* lines to ask for each time, and so far: 2^-16 of a line */
+  int64_t line, end; /* position in the current range */
+  int64_t rate, due; /* lines to prefetch each time, and so far: in 2^-16 of a line */
   const char *x, *y;
-  const char *factors; /* of the next batch: how far they have been asked for */
+  const char *factors; /* factors of the next batch: how far they have been prefetched */
   int lines;           /* of those, each time */
 } Ahead;
 
@@ -61,7 +62,7 @@ TESI_INLINE void mapped_prefetch(Ahead *ahead) {
 #include "operator/mapped/host/mapped_rows_body.h"
 #include "operator/mapped/host/mapped_hang_body.h"
 
-/* The phases of a batch, each a function of its own: phases that depend on n or q alone are shared. */
+/* The phases of a batch, one function each: phases that depend on n or q only are shared. */
 typedef struct Phases {
   void (*gather)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, const Real *x, V *u);
   void (*scatter)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, Real sign,
@@ -129,7 +130,7 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *
   if (interpolates) phase->out(plan, values, u, plane);
 }
 
-/* A batch asks once a row of points; cell matrices once in all, and for themselves. */
+/* A batch prefetches once per row of points; cell matrices prefetch once, and for themselves. */
 static Ahead mapped_ahead(const TesiMappedHost *plan, int64_t batches, const TesiMappedStep *next,
                           const void *x, const void *y) {
   const bool matrix = plan->factors == TES_FACTORS_MATRIX;

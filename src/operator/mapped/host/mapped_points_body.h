@@ -1,4 +1,4 @@
-/* The work at quadrature points, a row in x at a time: gradients to fluxes, by the kind of factors. Included like
+/* The work at quadrature points, one row in x at a time: gradients to fluxes, by the kind of factors. Included like
  * mapped_lines_body.h. On entry gx, gy, gz are reference derivatives of the row; on return they are fluxes. */
 
 #ifndef MAPPED_SECOND
@@ -24,7 +24,7 @@ TESI_INLINE V dot3(const V a[3], const V b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* What the points of a row in x have in common. Columns of J: jx is constant, jy and jz are linear in x, so that with
+/* The common data of the points of a row in x. Columns of J: jx is constant, jy and jz are linear in x, so that with
  *   alpha = jx.jy / A, beta = jx.jz / A, A = jx.jx   (linear)
  *   X = jy.jy - alpha jx.jy, Y = jy.jz - alpha jx.jz, Z = jz.jz - beta jx.jz, D = |J| / A   (quadratic, A D^2 = X Z
  *   - Y^2)

@@ -1,4 +1,4 @@
-/* Between nodes and points of a batch, direction by direction: what all operators on mapped cells share. Included after
+/* Between nodes and points of a batch, direction by direction: common to all operators on mapped cells. Included after
  * mapped_lines_body.h with the same LINE and LINE_UNROLL. */
 
 /* u[n^dim] -> values[n][mid][q]: x and, in 3D, y. */

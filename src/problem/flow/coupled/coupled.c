@@ -65,8 +65,8 @@ static double choose_first(TesProblem *p) {
                            &(TesiLimits){.crossed = tesi_coupled_crossed(p), .longest = INFINITY});
 }
 
-/* u <- the interpolant of the initial velocity, divergence-free, with the values on the boundary: where it was neither
- * the nearest one, in the norm of sigma (u, u) + nu (grad u, grad u). */
+/* u <- the interpolant of the initial velocity, divergence-free and with the boundary values. If it has not both
+ * properties, it is replaced by the nearest such velocity in the norm of sigma (u, u) + nu (grad u, grad u). */
 static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -81,7 +81,7 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
     if (f) TES_TRY(tesi_function_at(f, p->in_time->march.time, &now[c]));
   }
   TES_TRY(tesi_rt_interpolate(p->space, (const TesFunction *const *)now, p->u));
-  /* a step long enough that the choice by the flow makes it shorter */
+  /* a step so long that the choice by the flow makes it shorter */
   TES_TRY(tesi_coupled_carry(p));
   const double dt = choose_first(p);
   TES_TRY(tesi_coupled_use(p, p->in_time->march.time, 1 / dt));

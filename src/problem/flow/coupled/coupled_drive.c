@@ -2,7 +2,7 @@
  *
  * With e_c the uniform velocity in direction c, M the mass, K the system of the step and (s_c, q_c) the solution of
  * K (s_c, q_c) = (M e_c, 0), zero where values are given, a force F_c adds F_c (s_c, q_c) to the new velocity and
- * pressure. The step is made with the force of the step before, and its mean is then put right:
+ * pressure. The step is made with the force of the step before, and its mean is then corrected:
  *
  *   F_c += (U_c |domain| - (M e_c, u)) / (M e_c, s_c),    (u, p) += (what was added) (s_c, q_c),
  *

@@ -58,7 +58,7 @@ done:
 
 /* ---- what a solution must be --------------------------------------------------------------------------- */
 
-/* The lifting of the time of the problem's numbers, which was not made or was that of another time. */
+/* The lifting at the time of the problem's numbers, if it has not been made for this time. */
 static TesStatus find_given(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

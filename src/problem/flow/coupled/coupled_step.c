@@ -8,7 +8,8 @@
 
 /* ---- formulas ------------------------------------------------------------------------------------------ */
 
-/* Of a step to a time from `count` old values: derivative sigma u - sum back_j u_j, extrapolation sum weight_j u_j. */
+/* The formula of a step to a time from `count` old values: derivative sigma u - sum back_j u_j, extrapolation sum
+ * weight_j u_j. */
 typedef struct Formula {
   int count;
   double sigma, back[TESI_COUPLED_TIMES], weight[TESI_COUPLED_TIMES];
@@ -79,7 +80,7 @@ static bool load_is_timed(const TesProblem *p) {
   return p->in_time->timed || tesi_coupled_of(p)->timed;
 }
 
-/* b <- forces and what is given on the boundary, at the time of the problem's numbers. */
+/* b <- forces and given boundary values, at the time of the problem's numbers. */
 static TesStatus find_load(TesProblem *p, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -286,7 +287,7 @@ done:
   return status;
 }
 
-/* Against the largest of the old velocities: a flow may pass through rest. *largest: that of the new one. */
+/* Relative to the largest old velocity, since a flow may pass through rest. *largest: the largest new velocity. */
 static TesStatus check_state(TesProblem *p, double dt, double *largest) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -366,7 +367,7 @@ static TesStatus begin_step(void *user, TesiLimits *limits) {
   return status;
 }
 
-/* What is told is that of the last state. */
+/* Reports use the last state. */
 static TesStatus undo(void *user) {
   TesProblem *p = user;
   TesiCoupledDrive *drive = &tesi_coupled_of(p)->drive;

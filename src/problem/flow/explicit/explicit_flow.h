@@ -6,8 +6,8 @@
  *   p <- p + q - nu n^-1 (div u, psi)                 p of mean zero
  *
  * q is found by fast diagonalization, exactly, or by conjugate gradients with V-cycles from the last q to 1e-3 of the
- * right-hand side. Means are taken off q where cycles found it; fast diagonalization leaves none. On devices with
- * kernels a step with the exact solution is one graph. */
+ * right-hand side. The mean of q is subtracted if cycles computed q; by fast diagonalization it is zero. On devices
+ * with kernels a step with fast diagonalization is one graph. */
 #ifndef TESI_EXPLICIT_FLOW_H
 #define TESI_EXPLICIT_FLOW_H
 
@@ -20,18 +20,17 @@
 typedef struct TesiExplicitFlow {
   TesContext *context;
   TesiIso *iso;
-  TesiIsoMatrices *matrices; /* what multiplies in the place of iso; NULL: iso */
+  TesiIsoMatrices *matrices; /* used for products in the place of iso; NULL: iso */
   TesSpace *pressure;
-  TesOperator *laplace,
-      *assembled;     /* assembled: what the solver multiplies with in its place; NULL: laplace */
-  TesiCoarse *direct; /* NULL: by cycles */
+  TesOperator *laplace, *assembled; /* assembled: used for the solver's products; NULL: laplace */
+  TesiCoarse *direct;               /* NULL: by cycles */
   TesMultigrid *multigrid;
   TesSolver *solver; /* NULL: direct */
   double k, nu;      /* k: of the last step */
   double recorded_k;
-  int now;                                                  /* which u is that of the time */
+  int now;                                                  /* which u is the present one */
   TesVector *u[2];                                          /* [component][fine nodes] */
-  TesVector *given, *load, *p, *q, *s, *b, *weights, *ones; /* weights: of integrals of pressures */
+  TesVector *given, *load, *p, *q, *s, *b, *weights, *ones; /* weights for integrals of pressures */
   double volume;
   bool loaded; /* load is not zero */
   int cycles;  /* of the last step */
@@ -46,16 +45,16 @@ typedef struct TesiExplicitFlow {
 TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const uint8_t *given, double nu, double k,
                                     bool direct, TesiExplicitFlow **flow);
 void tesi_explicit_flow_destroy(TesiExplicitFlow **flow);
-/* The state is u and p (p <- p without its mean); q is 0. */
+/* The state becomes u and p (p <- p minus its mean); q is 0. */
 TesStatus tesi_explicit_flow_begin(TesiExplicitFlow *flow);
-/* All parts but a direct solver multiply with assembled matrices from now on: to compare with. */
+/* From now on all parts except a direct solver multiply by assembled matrices: for comparisons. */
 TesStatus tesi_explicit_flow_assemble(TesiExplicitFlow *flow);
-/* The three parts of a step around the solve: the next u from that of the time; b from a u; p and s from q and b. */
+/* The three parts of a step around the solve: the next u from the present u; b from u; p and s from q and b. */
 TesStatus tesi_explicit_flow_momentum(TesiExplicitFlow *flow);
 TesStatus tesi_explicit_flow_divergence(TesiExplicitFlow *flow, const TesVector *u);
 TesStatus tesi_explicit_flow_pressure(TesiExplicitFlow *flow, double rate, const TesVector *q);
-/* One step, to boundary values in flow->given and the load in flow->load. Errors: TES_NAN, TES_NOT_CONVERGED of the
- * solver; a velocity that is not finite is not looked for. */
+/* One step, with boundary values in flow->given and the load in flow->load. Errors: TES_NAN, TES_NOT_CONVERGED from the
+ * solver; the velocity is not checked for finite values. */
 TesStatus tesi_explicit_flow_step(TesiExplicitFlow *flow);
 /* *energy <- 1/2 int |u|^2, by exact integration. */
 TesStatus tesi_explicit_flow_energy(const TesiExplicitFlow *flow, double *energy);

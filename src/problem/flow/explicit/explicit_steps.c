@@ -8,7 +8,7 @@
 #include "problem/flow/explicit/explicit_flow.h"
 #include "problem/flow/split/split.h"
 
-enum { LOOK = 10 /* steps from one look at the velocity to the next */ };
+enum { LOOK = 10 /* number of steps between two checks of the velocity */ };
 
 static TesiExplicitFlow *flow_of(const TesProblem *p) {
   return tesi_split_of(p)->explicit_flow;
@@ -54,7 +54,7 @@ done:
   return status;
 }
 
-/* The steps; the mesh becomes that of velocities. Faces of a box are its boundaries, in their order. */
+/* The steps; the mesh becomes the mesh of velocities. Faces of a box are its boundaries, in their order. */
 static TesStatus create_flow(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -218,8 +218,8 @@ static void warn_of_cells(TesProblem *p, double largest) {
       largest * h / pr->nu, p->in_time->march.time, most);
 }
 
-/* Whether the velocity is finite and no larger than a flow's may become: on devices now and then, and at the end. Cells
- * are looked at in the same way: products at nodes keep no energy where they are coarse. */
+/* Checks that the velocity is finite and not too large; on devices only now and then, and at the end. Cells are checked
+ * in the same way: products at nodes do not conserve energy on coarse cells. */
 static TesStatus look(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

@@ -137,6 +137,8 @@ typedef struct TesiSteady {
   struct TesiLaps *laps;           /* of the solve under way, NULL: none */
   struct TesiSteadyDirect *direct; /* NULL: cycles */
   struct TesiSteadySchur *schur;   /* NULL: none */
+  struct TesiSteadyMass *mass;     /* NULL: direct */
+  struct TesiColumns *columns;     /* of the method; NULL: vector by vector */
   TesVector *edges;                /* NULL: all 1 */
   int motions;                     /* rigid motions that nothing holds */
   TesVector *motion[6];            /* orthonormal */

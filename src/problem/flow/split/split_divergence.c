@@ -1,4 +1,4 @@
-/* Velocities from other meshes lose the divergence that they brought: see split.h.
+/* Removes the divergence of velocities that come from another mesh: see split.h.
  *
  *   u <- u - D^-1 B' s,   (B D^-1 B') s = B u + K phi
  *
@@ -115,7 +115,7 @@ done:
   return status;
 }
 
-/* The L2 norm of the pressure with these integrals. b stays. */
+/* The L2 norm of the pressure with these integrals. b is not changed. */
 static TesStatus measure(TesProblem *p, const TesVector *b, double *norm) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

@@ -2,7 +2,7 @@
  *
  * With A = sigma M + nu K of the step, m the integrals of the velocity's basis functions, and s_c the solution of
  * A s_c = m in component c, zero where values are given, a force F_c adds F_c s_c to the new velocity. The step is
- * made with the force of the step before, and its mean is then put right:
+ * made with the force of the step before, and its mean is then corrected:
  *
  *   F_c += (U_c |domain| - m . u_c) / (m . s_c),    u += (what was added) s_c,
  *

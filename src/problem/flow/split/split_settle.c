@@ -1,7 +1,7 @@
 /* The state of a flow in time goes to another mesh: see remesh.h. A step takes u, u(t - dt) and their convection, p,
  * and phi of now and before, which with the velocities fulfil (grad phi, grad psi) = - (div u, psi): the rest of the
- * step's divergence, which the next pressure takes for its own. Projected velocities would not: what they miss is
- * removed, so that the pressure does not jump (its error were of the order of 1 / dt). */
+ * step's divergence, which the next pressure takes for its own. Projected velocities do not fulfil this. The difference
+ * is removed, so that the pressure does not jump (its error would be of the order of 1 / dt). */
 #include "problem/flow/split/split.h"
 
 /* u, of a time, gets its boundary values and, with a phi, loses what the projection added to its divergence. s: for

@@ -89,7 +89,7 @@ static TesStatus find_again(void *user, const TesVector *x, TesVector *r, double
   return find_residual(s->projection, s->b, x, r, norm);
 }
 
-/* x <- x + what takes its residual r, of this norm, to the target. */
+/* Corrects x until its residual r, whose norm is given, is at most the target. */
 static TesStatus improve(TesiSplit *pr, const TesVector *b, double norm, double target, TesVector *r,
                          TesVector *x) {
   TesContext *ctx = b->context;
@@ -166,7 +166,7 @@ static TesStatus keep(TesiPast *past, int most, double time, double factor, cons
   return tes_vector_copy(value, 1 / factor, oldest);
 }
 
-/* What rounding and the interpolation of boundary values leave of the net flux is no part of the equation. */
+/* The part of the net flux that rounding and the interpolation of boundary values cause is not part of the equation. */
 TesStatus tesi_split_balance(TesiSplit *pr, TesVector *b) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
@@ -239,7 +239,7 @@ done:
   return status;
 }
 
-/* r <- b - M x, of the guess x or of 0, whichever is nearer. of_b: |b|. */
+/* r <- b - M x for the guess x or for x = 0, whichever has the smaller residual. of_b: |b|. */
 static TesStatus begin_projection(const System *system, double of_b, bool guess, TesVector *x, TesVector *r,
                                   double *norm) {
   TesContext *ctx = x->context;

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+#include "base/team.h"
 #include "device/upload.h"
 #include "problem/flow/split/split.h"
 #include "space/coordinates.h"
@@ -36,31 +37,56 @@ static void add_normal(const double *n, Normals *normals) {
     normals->curved = true;
 }
 
-static TesStatus find_normals(const TesiTaylorHood *m, int boundary, Normals *normals) {
+static void add_normals(const Normals *from, Normals *to) {
+  for (int k = 0; k < from->planes; k++) add_normal(from->plane[k], to);
+  to->axes |= from->axes;
+  to->curved = to->curved || from->curved;
+}
+
+typedef struct FaceNormals {
+  const TesiTaylorHood *m;
+  const TesiTaylorHoodFaces *faces;
+  Normals *normals; /* [threads] */
+} FaceNormals;
+
+static void normals_of_faces(const void *data, TesiSpan span) {
   enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS };
+  const FaceNormals *f = data;
+  const TesiTaylorHood *m = f->m;
+  const int points = f->faces->rule.points;
+  double x[3 * MOST], weight[MOST], normal[3 * MOST];
+  for (int64_t i = span.first; i < span.end; i++) {
+    const TesiBoundaryFace *face = &f->faces->face[i];
+    m->over->kind->face(m->over, &f->faces->rule, face->cell, face->face, x, weight, normal);
+    for (int p = 0; p < points; p++) {
+      double n[3] = {0};
+      for (int c = 0; c < m->dim; c++) n[c] = normal[c * points + p];
+      add_normal(n, &f->normals[span.thread]);
+    }
+  }
+}
+
+static TesStatus find_normals(const TesiTaylorHood *m, int boundary, Normals *normals) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
   TesiTaylorHoodFaces faces = {.count = 0};
+  Normals *of = NULL;
   bool *wanted = NULL;
-  double x[3 * MOST], weight[MOST], normal[3 * MOST];
   *normals = (Normals){0};
   TES_ALLOC(&wanted, m->over->boundaries + 1);
   wanted[boundary] = true;
   TES_TRY(tesi_taylor_hood_faces_create(m, wanted, &faces));
-  for (int64_t i = 0; i < faces.count; i++) {
-    m->over->kind->face(m->over, &faces.rule, faces.face[i].cell, faces.face[i].face, x, weight, normal);
-    for (int p = 0; p < faces.rule.points; p++) {
-      double n[3] = {0};
-      for (int c = 0; c < m->dim; c++) n[c] = normal[c * faces.rule.points + p];
-      add_normal(n, normals);
-    }
-  }
+  const int threads = tesi_team_threads(ctx, 100 * faces.count);
+  TES_ALLOC(&of, threads);
+  tesi_team_for(threads, faces.count, normals_of_faces, &(FaceNormals){m, &faces, of});
+  for (int t = 0; t < threads; t++) add_normals(&of[t], normals);
   for (int c = 0; c < m->dim; c++)
     if (tesi_reduce_any(ctx, normals->axes >> c & 1)) normals->axes |= 1u << c;
   normals->curved = tesi_reduce_any(ctx, normals->curved);
 done:
   tesi_taylor_hood_faces_free(m, &faces);
   tesi_free(ctx, &wanted);
+  tesi_free(ctx, &of);
   return status;
 }
 
@@ -116,61 +142,93 @@ done:
 
 /* ---- where --------------------------------------------------------------------------------------------- */
 
-/* Given entries of a component, ascending: *node[*count]. */
-static TesStatus list_given(const TesSpace *part, int64_t **node, int64_t *count) {
+/* The entries of a component that are given. */
+static TesStatus pick_given(const TesSpace *part, TesiPicked *given) {
   TesContext *ctx = part->context;
   TesStatus status = TES_OK;
   const TesiCellView *view = part->view;
-  uint8_t *held = NULL;
   TesiBatches *b = NULL;
-  *count = 0;
-  TES_ALLOC(&held, part->length);
+  TES_TRY(tesi_picked_begin(ctx, part->length, given));
   if (view) {
-    for (int64_t i = 0; i < view->length - view->dofs; i++) held[view->constrained[i]] = 1;
+    for (int64_t i = 0; i < view->length - view->dofs; i++) given->mark[view->constrained[i]] = 1;
   } else {
     TES_TRY(tesi_batches_create(part, part->degree + 1, &b));
     for (int64_t cell = 0; cell < b->cells; cell++)
       for (int p = 0; p < b->nodes; p++) {
-        bool given;
-        const int64_t at = b->kind->node(b, cell, p, &given);
-        if (given) held[at] = 1;
+        bool holds;
+        const int64_t at = b->kind->node(b, cell, p, &holds);
+        if (holds) given->mark[at] = 1;
       }
   }
-  for (int64_t i = 0; i < part->length; i++) *count += held[i];
-  TES_ALLOC(node, *count);
-  for (int64_t i = 0, at = 0; i < part->length; i++)
-    if (held[i]) (*node)[at++] = i;
+  tesi_picked_number(ctx, given);
 done:
   tesi_batches_destroy(&b);
-  tesi_free(ctx, &held);
   return status;
 }
 
-/* slot_of[dim][length] <- number of a given entry, -1: it is an unknown; walls->entry. given[length]: whether any
- * component is. */
-static TesStatus number_slots(const TesSpace *velocity, TesiWalls *walls, int32_t **slot_of, uint8_t *given) {
+/* What is made of the given entries: those of each component, whose slots begin at `first`, the nodes of any, and where
+ * these are. */
+typedef struct Slots {
+  TesiPicked of[TESI_AXES], any;
+  int64_t first[TESI_AXES + 1];
+  double *x; /* [any.count][dim] */
+} Slots;
+
+static void free_slots(TesContext *ctx, Slots *slots) {
+  for (int c = 0; c < TESI_AXES; c++) tesi_picked_free(ctx, &slots->of[c]);
+  tesi_picked_free(ctx, &slots->any);
+  tesi_free(ctx, &slots->x);
+}
+
+/* The number of a given entry; -1: it is an unknown. */
+static int32_t slot_of(const Slots *slots, int c, int64_t node) {
+  if (!slots->of[c].mark[node]) return -1;
+  return (int32_t)(slots->first[c] + tesi_picked_before(&slots->of[c], node));
+}
+
+static TesStatus place_nodes(const TesSpace *scalar, Slots *slots) {
+  TesContext *ctx = scalar->context;
+  TesStatus status = TES_OK;
+  const TesiPicked *any = &slots->any;
+  const int dim = scalar->dim;
+  double *x = NULL;
+  TES_ALLOC(&slots->x, any->count * dim);
+  if (scalar->view) return tesi_cells_coordinates_of(scalar->view, any, slots->x);
+  TES_ALLOC(&x, scalar->length * dim);
+  TES_TRY(tes_space_coordinates(scalar, x));
+  int64_t at = 0;
+  for (int64_t i = tesi_picked_from(any, 0); i < any->length; i = tesi_picked_from(any, i + 1), at++)
+    memcpy(slots->x + at * dim, x + i * dim, (size_t)dim * sizeof *x);
+done:
+  tesi_free(ctx, &x);
+  return status;
+}
+
+/* walls->entry, and the slots. scalar: the space of a component without given values. */
+static TesStatus number_slots(const TesSpace *velocity, const TesSpace *scalar, TesiWalls *walls,
+                              Slots *slots) {
   TesContext *ctx = velocity->context;
   TesStatus status = TES_OK;
-  const int64_t length = velocity->part[0]->length;
-  int64_t *node[TESI_AXES] = {NULL}, count[TESI_AXES] = {0};
-  TES_ALLOC(slot_of, velocity->length);
-  memset(*slot_of, 0xff, (size_t)velocity->length * sizeof **slot_of);
+  const int64_t length = scalar->length;
+  TES_TRY(tesi_picked_begin(ctx, length, &slots->any));
   for (int c = 0; c < velocity->parts; c++) {
-    TES_TRY(list_given(velocity->part[c], &node[c], &count[c]));
-    walls->count += count[c];
+    TES_TRY(pick_given(velocity->part[c], &slots->of[c]));
+    slots->first[c + 1] = walls->count += slots->of[c].count;
   }
   TES_ALLOC(&walls->entry, walls->count);
   TES_ALLOC(&walls->value, walls->count);
   TES_ALLOC(&walls->length, walls->count);
   TES_ALLOC(&walls->priority, walls->count);
-  for (int64_t c = 0, slot = 0; c < velocity->parts; c++)
-    for (int64_t i = 0; i < count[c]; i++, slot++) {
-      walls->entry[slot] = c * length + node[c][i];
-      (*slot_of)[walls->entry[slot]] = (int32_t)slot;
-      given[node[c][i]] = 1;
+  for (int64_t c = 0, slot = 0; c < velocity->parts; c++) {
+    const TesiPicked *of = &slots->of[c];
+    for (int64_t i = tesi_picked_from(of, 0); i < length; i = tesi_picked_from(of, i + 1)) {
+      walls->entry[slot++] = c * length + i;
+      slots->any.mark[i] = 1;
     }
+  }
+  tesi_picked_number(ctx, &slots->any);
+  TES_TRY(place_nodes(scalar, slots));
 done:
-  for (int c = 0; c < TESI_AXES; c++) tesi_free(ctx, &node[c]);
   return status;
 }
 
@@ -253,31 +311,29 @@ static bool asks_normal(const TesiGiven *given) {
   return asks;
 }
 
-/* The nodes of a boundary, from the coordinates of all. */
+/* The nodes of a boundary; nodes: of all, any marks. */
 static TesStatus fill_wall(const TesProblem *p, const TesSpace *velocity, const TesiTaylorHood *m,
-                           int boundary, const int32_t *slot_of, const double *x, uint8_t *mark,
-                           TesiWallNodes *w) {
+                           int boundary, const Slots *slots, TesiPicked *nodes, TesiWallNodes *w) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const int dim = m->dim;
-  const int64_t length = m->velocity->length;
   const TesiGiven *given = &p->numbered.given[boundary];
   int64_t at = 0;
-  TES_TRY(tesi_walls_mark(m, boundary, mark, &w->count));
+  TES_TRY(tesi_walls_mark(m, boundary, nodes->mark, &w->count));
+  tesi_picked_number(ctx, nodes);
   TES_ALLOC(&w->slot, dim * w->count);
   TES_ALLOC(&w->x, 3 * w->count);
-  for (int64_t i = 0; i < length; i++) {
-    if (!mark[i]) continue;
-    for (int d = 0; d < dim; d++) w->x[d * w->count + at] = x[i * dim + d];
+  for (int64_t i = tesi_picked_from(nodes, 0); i < nodes->length; i = tesi_picked_from(nodes, i + 1), at++) {
+    const double *x = slots->any.mark[i] ? slots->x + tesi_picked_before(&slots->any, i) * dim : NULL;
+    for (int d = 0; d < dim && x; d++) w->x[d * w->count + at] = x[d];
     for (int c = 0; c < dim; c++)
-      w->slot[c * w->count + at] = given->how[c] == TESI_STRONG ? slot_of[c * length + i] : -1;
-    at++;
+      w->slot[c * w->count + at] = given->how[c] == TESI_STRONG ? slot_of(slots, c, i) : -1;
   }
   if (!asks_normal(given)) goto done;
   TES_ALLOC(&w->normal, 3 * w->count);
   for (int c = 0; c < dim; c++)
     if (given->how[c] == TESI_STRONG) {
-      TES_TRY(take_normals(p, boundary, velocity->part[c], mark, w->count, w->normal));
+      TES_TRY(take_normals(p, boundary, velocity->part[c], nodes->mark, w->count, w->normal));
       break;
     }
 done:
@@ -306,24 +362,19 @@ TesStatus tesi_walls_create(const TesProblem *p, const TesSpace *velocity, const
                             TesiWalls *walls) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  int32_t *slot_of = NULL;
-  uint8_t *mark = NULL;
-  double *x = NULL;
-  TES_ALLOC(&mark, m->velocity->length);
-  TES_TRY(number_slots(velocity, walls, &slot_of, mark));
-  TES_ALLOC(&x, m->velocity->length * m->dim);
-  TES_TRY(m->velocity->view ? tesi_cells_coordinates_of(m->velocity->view, mark, x)
-                            : tes_space_coordinates(m->velocity, x));
+  Slots slots = {0};
+  TesiPicked nodes = {0};
+  TES_TRY(number_slots(velocity, m->velocity, walls, &slots));
+  TES_TRY(tesi_picked_begin(ctx, m->velocity->length, &nodes));
   for (int i = 0; i < walls->boundaries; i++)
-    if (any_given(p, i)) TES_TRY(fill_wall(p, velocity, m, i, slot_of, x, mark, &walls->wall[i]));
+    if (any_given(p, i)) TES_TRY(fill_wall(p, velocity, m, i, &slots, &nodes, &walls->wall[i]));
   walls->at = NAN;
   walls->space = velocity;
   walls->timed = p->in_time && tesi_numbered_timed(p->mesh, &p->in_time->numbers, true);
   if (tesi_has_kernels(ctx)) TES_TRY(create_on_device(ctx, walls));
 done:
-  tesi_free(ctx, &slot_of);
-  tesi_free(ctx, &mark);
-  tesi_free(ctx, &x);
+  free_slots(ctx, &slots);
+  tesi_picked_free(ctx, &nodes);
   return status;
 }
 

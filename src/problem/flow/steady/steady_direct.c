@@ -1,5 +1,5 @@
-/* A is read off its products (operator/assembled/probe.c), and B so too: the divergence of the sum of unit vectors of
- * nodes of which no two share a pressure has an entry of B in each row. */
+/* The entries of A are found by products with A (operator/assembled/probe.c), and those of B likewise: of a set of
+ * nodes no two of which share a pressure, the divergence of the sum of unit vectors has one entry of B in each row. */
 #include "problem/flow/steady/steady_direct.h"
 #include <string.h>
 #include "multigrid/coarse/factorization.h"
@@ -102,7 +102,7 @@ done:
   return status;
 }
 
-/* Nodes that share a pressure differ: each gets the least colour that is free. */
+/* Nodes that share a pressure have different colours: each node gets the lowest free colour. */
 static TesStatus colour_nodes(Divergence *v) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;

@@ -48,7 +48,7 @@ static void gather(TesContext *ctx, const TesiLayout *layout, const double *v, d
   tesi_reduce(ctx, TESI_SUM, (int)layout->global, to);
 }
 
-/* An operator as a matrix: *A [n][n], n entries of all ranks; multiply: y <- A e. */
+/* An operator as a dense matrix: *A [n][n], n entries over all ranks; multiply: y <- A e. */
 typedef struct Columns {
   TesContext *context;
   const TesiLayout *from, *to;

@@ -1,8 +1,8 @@
 /* Patch smoothers with surrogate local solvers, in residual form:
- *   multiplicative: for each colour x_I <- x_I + omega A~_p^-1 (b - A x)_I, the residual being that of the whole
- *   operator; additive: the same for all colours from one residual.
- * A local residual would cost the same: patches of a colour tile the mesh. The true residual and not the shortcut
- * by the boundary values: that is an identity for exact local solves only. */
+ * multiplicative: for each colour x_I <- x_I + omega A~_p^-1 (b - A x)_I, with the residual of the whole operator;
+ * additive: the same for all colours with one residual.
+ * Local residuals would cost the same, since the patches of a colour tile the mesh. The true residual is needed: the
+ * shortcut with the boundary values is an identity for exact local solves only. */
 #include <stdio.h>
 #include "base/team.h"
 #include "device/kernel.h"

@@ -16,14 +16,14 @@ enum { TESI_PATCH_LANES = 16, TESI_FACTOR = 2 * (TESI_MAX_DEGREE + 1) };
 /* Mean over the box, or over a face (0..5; -1: none), of f/a at cell centres; 0 for f = NULL. */
 TesStatus tesi_coefficient_ratio(const TesOperator *op, const TesFunction *f, int face, double *mean);
 
-/* Of a nodal smoother: the largest ratio of D = diag(A) / diag(A_0) between nodes of one cell. */
+/* For nodal scaling: the largest ratio of D = diag(A) / diag(A_0) between nodes of one cell. */
 double tesi_nodal_variation(const TesSmoother *smoother);
 
 /* Intervals (patches of one direction) of one colour and shape. */
 typedef struct TesiPatchFamily {
   int colour, m, cells; /* m nodes inside 1 or 2 cells */
-  int skip;             /* nodes of the first cell that do not belong: 1, or 0 at a natural lower end */
-  bool end[2];          /* has the lower, upper end node of the axis */
+  int skip;             /* nodes of the first cell outside the interval: 1, or 0 at a natural lower end */
+  bool end[2];          /* whether it contains the lower, upper end node of the axis */
   int count, *interval; /* [count] */
 } TesiPatchFamily;
 
@@ -43,10 +43,10 @@ static inline int tesi_interval_cell(const TesiAxis *axis, const TesiPatchInterv
   return axis->degree && interval->first > 0 ? (interval->first - 1) / axis->degree : 0;
 }
 
-/* What the 1D matrices of a surrogate are built from. */
+/* The data for the 1D matrices of a surrogate. */
 typedef struct TesiSurrogateData {
   const TesSpace *space;
-  int points;                                  /* Gauss points a cell and direction: degree + 1 */
+  int points;                                  /* Gauss points per cell and direction: degree + 1 */
   double weights[TESI_MAX_POINTS];             /* on [0, 1] */
   double B[TESI_MAX_POINTS * TESI_MAX_POINTS]; /* [points][degree + 1] */
   double G[TESI_MAX_POINTS * TESI_MAX_POINTS];
@@ -62,14 +62,14 @@ typedef struct TesiLayer {
 
 void tesi_fit_factors(const TesiSurrogateData *data, const TesiSurrogateAxis axis[3], TesLocalSolver local,
                       int pz, const TesiLayer layer[2], int threads, double *factors);
-/* a of cell layer cz. Errors: TES_NAN, TES_INVALID_INPUT when a is not positive, with the point. */
+/* a in cell layer cz. Errors: TES_NAN, TES_INVALID_INPUT if a is not positive, with the point. */
 TesStatus tesi_evaluate_layer(const TesOperator *op, const TesiSurrogateData *data, int cz, TesiLayer *layer);
 
 /* Lanes of one group: patches of one colour and shape, solved together. */
 typedef struct TesiPatchGroup {
   int64_t node[TESI_PATCH_LANES]; /* first node of each patch */
   int count, colour, m[3];        /* lanes in use; unused ones repeat the first */
-  int64_t tables; /* where S_d [m_d][m_d][lanes], lambda_d [m_d][lanes], d = x, y, z, begin: in values */
+  int64_t tables; /* begin in `values` of S_d [m_d][m_d][lanes] and lambda_d [m_d][lanes], d = x, y, z */
 } TesiPatchGroup;
 
 typedef struct TesiSurrogate {

@@ -1,8 +1,9 @@
-/* Which smoother serves a coefficient that varies: found by its variation, and by trial.
+/* Chooses the smoother for a varying coefficient, by its variation and by trial.
  *
- * Nodal scaling costs one residual and one sweep, the other surrogates 2^dim residuals, and where sqrt(a) is smooth
- * on the scale of cells nodal is better than all of them. Where it is not (jumps of a), a few steps on a random
- * error tell: the energy e' A e must fall at once, as rough errors do, and still fall at the end. The limits are
+ * Nodal scaling costs one residual and one sweep, the other surrogates 2^dim residuals. If sqrt(a) is smooth on the
+ * scale of cells, nodal scaling is better than all of them. If it is not (jumps of a), a few steps on a random error
+ * decide: the energy e' A e must fall at once, as it does for rough errors, and still fall at the end. The limits
+ * are
  * from counts of GMRES for twelve coefficients, smooth ones and jumps by 3 to 1000, degrees 1 to 7. */
 #include <math.h>
 #include "smoother/patch/surrogate/surrogate.h"
@@ -11,7 +12,7 @@ enum { STEPS = 6, EARLY = 2 };
 
 static const double mild_variation = 2, wild_variation = 20, early_limit = 0.15;
 
-/* Steps x <- x + S (0 - A x): the energy norm after the first ones, relative, and the factor of the last one. */
+/* Steps x <- x + S (0 - A x): the relative energy norm after the first steps, and the reduction by the last step. */
 static TesStatus try_steps(const TesSmoother *smoother, double *early, double *last) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -38,7 +39,7 @@ done:
   return status;
 }
 
-/* Takes the implementation apart, for another one to be tried. */
+/* Destroys the implementation, so that another can be tried. */
 static void reset(TesSmoother *smoother) {
   if (smoother->table) smoother->table->destroy(smoother);
   smoother->table = NULL;

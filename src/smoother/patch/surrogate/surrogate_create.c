@@ -1,4 +1,4 @@
-/* Set-up of surrogate patches, a plane of patches at a time: evaluate a, fit, assemble and diagonalize. */
+/* Set-up of surrogate patches, one plane of patches at a time: evaluate a, fit, assemble and diagonalize. */
 #include <math.h>
 #include <string.h>
 #include "base/simd_builds.h"
@@ -27,14 +27,14 @@ done:
   return status;
 }
 
-/* Values in the tables of a group. */
+/* Number of values in the tables of a group. */
 static int64_t table_size(const TesiSurrogate *s, const TesiPatchFamily *const f[3]) {
   int64_t size = 0;
   for (int d = 0; d < 3; d++) size += f[d]->m * f[d]->m + f[d]->m;
   return size * s->lanes;
 }
 
-/* Calls for every (x, y, z) triple of families: number of groups a plane. */
+/* Calls the function for every (x, y, z) triple of families; number of groups per plane. */
 static int64_t groups_of(const TesiSurrogate *s, const TesiPatchFamily *const f[3]) {
   return ((int64_t)f[0]->count * f[1]->count + s->lanes - 1) / s->lanes;
 }
@@ -133,7 +133,7 @@ static bool fill_tables(const TesOperator *op, const TesiSurrogate *s, const Tes
   return right;
 }
 
-/* Where the next group of a colour and its tables go. */
+/* The places of the next group of a colour and of its tables. */
 typedef struct Cursor {
   int64_t group[8], value;
 } Cursor;
@@ -146,7 +146,7 @@ typedef struct Families {
   int pz;
   const double *factors;
   TesiPatchGroup *group;
-  int64_t tables, size; /* numbers a group */
+  int64_t tables, size; /* numbers per group */
   atomic_bool *wrong;
 } Families;
 

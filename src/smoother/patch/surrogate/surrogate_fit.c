@@ -1,8 +1,8 @@
 /* Coefficients of patches as products of functions of one variable.
  *
- * rank1: means of log a over planes, f_x(x) = exp(mean_yz log a - mean log a) and so on: exact where a is such a
- * product. A local matrix that is too small makes the sweep diverge; so every factor is lifted in turn until
- * 0.6 a <= f_x f_y f_z in all its planes. scaled: the same for a constant, max(mean a, 0.6 max a). */
+ * rank1: means of log a over planes, f_x(x) = exp(mean_yz log a - mean log a) and so on: exact if a is such a
+ * product. A local matrix that is too small makes the sweep diverge. So every factor is increased in turn until 0.6
+ * a <= f_x f_y f_z in all its planes. scaled: the same for a constant, max(mean a, 0.6 max a). */
 #include <math.h>
 #include "base/team.h"
 #include "smoother/patch/surrogate/surrogate.h"

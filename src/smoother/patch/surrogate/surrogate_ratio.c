@@ -1,4 +1,4 @@
-/* Means of c/a and alpha/a: what an operator of constant coefficients has in their place. */
+/* Means of c/a and alpha/a, the coefficients of an operator with constant coefficients. */
 #include "smoother/patch/surrogate/surrogate.h"
 
 /* Adds f/a at the cell centres of one line in x, divided by their number. On a face: the centres of its sides. */

@@ -1,5 +1,5 @@
-/* Surrogate patches, plainly: a at the points of the patch, factors by loops over all points, the local matrix as a
- * dense matrix, solved by elimination. */
+/* Plain version of surrogate patches: a at the points of the patch, factors by loops over all points, and a dense local
+ * matrix that is solved by elimination. */
 #include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
