@@ -39,12 +39,13 @@ TesStatus cli_scaling_print(TesContext *ctx, const TesProblemDesc *desc, bool gp
   return TES_OK;
 }
 
-/* The best of 1, 2, 4 .. most and `most`, where the case can be read and has a prediction. */
+/* The best of 1, 2, 4 .. most and `most`; 1 where there is no prediction: one rank alone has the problem, or the case
+ * has an error, which the solve tells. */
 static int find_of_case(TesContext *ctx, const SolveOptions *o, int most) {
   TesProblemScaling scaling[CLI_SCALINGS] = {{0}};
   TesCase *input = NULL;
   TesMesh *mesh = NULL;
-  int count = 0, best = most;
+  int count = 0, best = 1;
   for (int n = 1; n < most && count < CLI_SCALINGS - 1; n *= 2) scaling[count++].ranks = n;
   scaling[count++].ranks = most;
   TesStatus status = tes_case_read(ctx, o->path, o->override_count, o->overrides, &input);
@@ -67,7 +68,7 @@ int cli_scaling_best(const SolveOptions *o, int most) {
     return most;
   const int best = find_of_case(ctx, o, most);
   if (o->common.verbosity == TES_VERBOSE && best < most)
-    fprintf(stderr, "%d of %d GPUs: more are not faster, by prediction\n", best, most);
+    fprintf(stderr, "%d of %d GPUs: more are not faster, by prediction, or cannot be used\n", best, most);
   tes_context_destroy(&ctx);
   return best;
 }

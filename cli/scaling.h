@@ -9,8 +9,8 @@ enum { CLI_SCALINGS = 24 };
 /* A row for each number of ranks, and the best. Errors: those of tes_problem_scaling(). */
 TesStatus cli_scaling_print(TesContext *context, const TesProblemDesc *desc, bool gpus, int count,
                             const double *ranks);
-/* How many of so many GPUs solve the case fastest; all where it cannot be told: a case with errors, which the solve
- * tells, of standard input, of one rank. */
+/* How many of so many GPUs solve the case fastest; 1 where one rank alone has the problem; all for a case of the
+ * standard input, which cannot be read twice. */
 int cli_scaling_best(const SolveOptions *options, int most);
 
 #endif
