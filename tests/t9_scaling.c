@@ -78,6 +78,10 @@ static void one_rank_alone(void **state) {
   assert_run("check iso.yaml --ranks 1", 0);
   assert_run("check iso.yaml --ranks 1,2", 2);
   assert_output("works on one rank");
+  assert_run("check " CASES "taylor-green-rt.yaml --ranks 1,2", 2);
+  assert_output("where the last direction is periodic, which ranks cut");
+  assert_run("check box.yaml --ranks 1,2 --set solver.smoother=gauss_seidel", 2);
+  assert_output("gauss_seidel works on one rank");
 }
 
 /* Two GPUs as measured, and what the processor makes of the same. */

@@ -453,7 +453,7 @@ TesStatus tes_problem_scaling(TesContext *context, const TesProblemDesc *desc, b
   TES_REFUSE_NULL(context, desc, scaling);
   TES_TRY(tesi_one_rank(ctx, "a prediction for several ranks"));
   TES_TRY(create_space_alone(ctx, desc, &p));
-  TES_TRY(tesi_problem_scale(p, desc->degree, gpus, count, scaling));
+  TES_TRY(tesi_problem_scale(p, desc, gpus, count, scaling));
 done:
   tes_problem_destroy(&p);
   return status;

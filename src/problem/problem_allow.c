@@ -75,30 +75,45 @@ done:
   return status;
 }
 
+static TesiAsked asked_of(const TesContext *ctx, const TesiSupport *row, const TesProblemDesc *desc,
+                          uint64_t more) {
+  const TesSolveOptions *o = &desc->solver;
+  const bool conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
+  return (TesiAsked){.mesh = tesi_mesh_row(desc->mesh),
+                     .dim = desc->mesh->dim,
+                     .degree = desc->degree ? desc->degree : row->degree.usual,
+                     .kernels = tesi_has_kernels(ctx),
+                     .ranks = tesi_ranks(ctx) > 1,
+                     .cut_is_periodic = desc->mesh->box_periodic[desc->mesh->dim - 1],
+                     .whole = true,
+                     .has = features_of(desc) | more,
+                     .word = {[TESI_OF_FORM] = conservative ? TESI_FORM_CONSERVATIVE : (int)desc->flow_form,
+                              [TESI_OF_STABILIZATION] = (int)desc->stabilization,
+                              [TESI_OF_TIME_METHOD] = (int)desc->time.method,
+                              [TESI_OF_METHOD] = (int)o->method,
+                              [TESI_OF_SMOOTHER] = (int)o->smoother,
+                              [TESI_OF_LOCAL] = (int)o->local,
+                              [TESI_OF_ORDER] = (int)o->order,
+                              [TESI_OF_COARSENING] = (int)o->coarsening,
+                              [TESI_OF_COARSE] = (int)o->coarse}};
+}
+
+TesStatus tesi_problem_allow_ranks(TesContext *ctx, const TesiSupport *row, const TesProblemDesc *desc,
+                                   TesiMeshRow mesh, bool gpus) {
+  TesStatus status = TES_OK;
+  TesiRefusal refusal;
+  TesiAsked asked = asked_of(ctx, row, desc, 0);
+  asked.ranks = true, asked.kernels = gpus, asked.mesh = mesh;
+  if (tesi_support_refuse(row, &asked, 1, &refusal)) TES_TRY(refused(ctx, NULL, NULL, &refusal));
+done:
+  return status;
+}
+
 TesStatus tesi_problem_allow(TesContext *ctx, const TesiSupport *row, const TesProblemDesc *desc,
                              uint64_t more) {
   TesStatus status = TES_OK;
   TesiRefusal refusal;
-  const TesSolveOptions *o = &desc->solver;
-  const bool conservative = desc->transport_form == TES_TRANSPORT_CONSERVATIVE;
-  const TesiAsked asked = {
-      .mesh = tesi_mesh_row(desc->mesh),
-      .dim = desc->mesh->dim,
-      .degree = desc->degree ? desc->degree : row->degree.usual,
-      .kernels = tesi_has_kernels(ctx),
-      .ranks = tesi_ranks(ctx) > 1,
-      .cut_is_periodic = desc->mesh->box_periodic[desc->mesh->dim - 1],
-      .whole = true,
-      .has = features_of(desc) | more,
-      .word = {[TESI_OF_FORM] = conservative ? TESI_FORM_CONSERVATIVE : (int)desc->flow_form,
-               [TESI_OF_STABILIZATION] = (int)desc->stabilization,
-               [TESI_OF_TIME_METHOD] = (int)desc->time.method,
-               [TESI_OF_METHOD] = (int)o->method,
-               [TESI_OF_SMOOTHER] = (int)o->smoother,
-               [TESI_OF_LOCAL] = (int)o->local,
-               [TESI_OF_ORDER] = (int)o->order,
-               [TESI_OF_COARSENING] = (int)o->coarsening,
-               [TESI_OF_COARSE] = (int)o->coarse}};
+  const TesiAsked asked = asked_of(ctx, row, desc, more);
   if (tesi_support_refuse(row, &asked, 1, &refusal)) TES_TRY(refused(ctx, NULL, NULL, &refusal));
   for (int c = 0; c < desc->mesh->dim; c++)
     TES_CHECK(!(desc->mean_components >> c & 1) || isfinite(desc->mean_velocity[c]),

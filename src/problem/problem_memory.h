@@ -13,7 +13,7 @@ TesStatus tesi_problem_check_memory(const TesProblem *problem);
 bool tesi_problem_box_varies(const TesProblem *problem);
 
 /* tes_problem_scaling() of a problem whose space exists (problem_scaling.c). */
-TesStatus tesi_problem_scale(const TesProblem *problem, int degree, bool gpus, int count,
+TesStatus tesi_problem_scale(const TesProblem *problem, const TesProblemDesc *desc, bool gpus, int count,
                              TesProblemScaling *scaling);
 
 /* Whether GMRES may keep its basis in float32: where one restart cycle is enough, or float64 would leave it less than

@@ -26,25 +26,15 @@ static double unshared_of(const TesProblem *p, bool gpus) {
   return gpus && p->equation->flow && p->equation->support->modes ? 0.4 : 0;
 }
 
-static TesStatus allow(const TesProblem *p, bool gpus, bool box) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const bool trees = !box && p->equation->support->ranks.meshes;
-  const TesiAsked asked = {.mesh = trees ? TESI_TREES : tesi_mesh_row(p->mesh), .kernels = gpus, .ranks = true};
-  TesiRefusal refusal;
-  if (tesi_support_refuse(p->equation->support, &asked, 1, &refusal))
-    TES_FAIL(TES_INVALID_INPUT, "%s: %s", refusal.key, refusal.reason);
-done:
-  return status;
-}
-
 /* Flows in time have no space here: by their cells, then. */
 static double unknowns_of(const TesProblem *p, int degree) {
   if (p->space) return (double)p->space->dofs;
   return (double)tes_mesh_info(p->mesh).all_cells * pow(degree, p->mesh->dim) * (p->mesh->dim + 1);
 }
 
-TesStatus tesi_problem_scale(const TesProblem *p, int asked, bool gpus, int count, TesProblemScaling *scaling) {
+TesStatus tesi_problem_scale(const TesProblem *p, const TesProblemDesc *desc, bool gpus, int count,
+                             TesProblemScaling *scaling) {
+  const int asked = desc->degree;
   TesContext *ctx = p->context;
   const TesProblemMemory memory = tesi_problem_memory(p, asked);
   const bool box = stays_a_box(p);
@@ -56,13 +46,14 @@ TesStatus tesi_problem_scale(const TesProblem *p, int asked, bool gpus, int coun
                                       .degree = degree,
                                       .layers = box ? (double)p->mesh->window[dim - 1].cells : 0,
                                       .weight = weight_of(p)};
+  const TesiMeshRow mesh = box || !row->ranks.meshes ? tesi_mesh_row(p->mesh) : TESI_TREES;
   const double one = tesi_scaling_seconds(&machine, &problem, 1, NULL), unshared = unshared_of(p, gpus);
   TesStatus status = TES_OK;
   for (int i = 0; i < count; i++) {
     TesProblemScaling *s = &scaling[i];
     TesiScalingBound bound = TESI_BOUND_WORK;
     if (s->ranks < 1) s->ranks = 1;
-    if (s->ranks > 1) TES_TRY(allow(p, gpus, box));
+    if (s->ranks > 1) TES_TRY(tesi_problem_allow_ranks(ctx, row, desc, mesh, gpus));
     s->seconds = tesi_scaling_seconds(&machine, &problem, s->ranks, &bound);
     if (s->ranks > 1) s->seconds += unshared * one;
     s->speed_up = one / s->seconds;

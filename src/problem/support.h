@@ -248,6 +248,9 @@ typedef struct TesiRefusal {
 bool tesi_problem_has(const TesProblem *problem, TesiHas what);
 /* Refuses what is asked for of a problem that is there: bits of TesiHas. */
 TesStatus tesi_problem_allow_more(const TesProblem *problem, uint64_t has);
+/* Refuses what several ranks lack of a description, on a mesh of this row, on GPUs or on processors. */
+TesStatus tesi_problem_allow_ranks(TesContext *ctx, const TesiSupport *row, const TesProblemDesc *desc,
+                                   TesiMeshRow mesh, bool gpus);
 TesiMeshRow tesi_mesh_row(const TesMesh *mesh);
 /* The row of a number; NULL behind the last. */
 const TesiSupport *tesi_support_row(int number);
