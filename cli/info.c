@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cJSON.h>
-#include "command.h"
+#include "scaling.h"
 
 static const char help[] =
     "usage: tessera info [--cache] [--clear-cache] [--json] [--support]\n\n"
@@ -57,6 +57,9 @@ static void print_text(TesContext *ctx, const char *processor, double gib) {
   if (tes_gpu_count() > 1)
     printf("GPUs          %d: --device cuda:all, or mpirun, a rank each (docs/parallel.md)\n",
            tes_gpu_count());
+  if (tes_has_part("mpi"))
+    printf("second GPU    worth it from some %.2g unknowns on: 1.5 times as fast (tessera check --ranks)\n",
+           cli_scaling_worth(ctx));
   const char *wish = getenv("TESSERA_DEVICE");
   if (wish && *wish && !cli_find_gpu(wish, gpu))
     printf("wish          TESSERA_DEVICE is %.60s: %s\n", wish, gpu);
@@ -99,6 +102,7 @@ static int print(TesContext *ctx, bool json) {
   if (found) cJSON_AddItemToArray(devices, cJSON_CreateString("cuda"));
   cJSON_AddStringToObject(root, found ? "gpu" : "gpu_missing", gpu);
   cJSON_AddNumberToObject(root, "gpus", tes_gpu_count());
+  if (tes_has_part("mpi")) cJSON_AddNumberToObject(root, "second_gpu_worth_unknowns", cli_scaling_worth(ctx));
   cJSON *built = cJSON_AddObjectToObject(root, "parts");
   for (int i = 0; i < PARTS; i++) cJSON_AddBoolToObject(built, parts[i][0], tes_has_part(parts[i][0]));
   return print_json(root);

@@ -72,3 +72,20 @@ int cli_scaling_best(const SolveOptions *o, int most) {
   tes_context_destroy(&ctx);
   return best;
 }
+
+double cli_scaling_worth(TesContext *ctx) {
+  enum { MOST = 512, DEGREE = 4 };
+  double worth = 0;
+  for (int n = 16; n <= MOST && worth == 0; n += n / 4) {
+    TesMesh *mesh = NULL;
+    TesProblemScaling two = {.ranks = 2};
+    const TesMeshDesc box = {.dim = 3, .cells = {n, n, n}, .upper = {1, 1, 1}};
+    TesStatus status = tes_mesh_create(ctx, &box, &mesh);
+    if (status == TES_OK)
+      status = tes_problem_scaling(ctx, &(TesProblemDesc){.mesh = mesh, .degree = DEGREE}, true, 1, &two);
+    tes_mesh_destroy(&mesh);
+    if (status != TES_OK) return 0;
+    if (two.speed_up >= 1.5) worth = 2 * two.unknowns;
+  }
+  return worth;
+}

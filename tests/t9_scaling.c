@@ -70,6 +70,25 @@ static void tables(void **state) {
   assert_output("expected cpu or cuda");
 }
 
+/* `info` tells where two GPUs begin to be worth it: there they are 1.5 times as fast, somewhat below they are not. */
+static void second_gpu(void **state) {
+  (void)state;
+  assert_run("info --json", 0);
+  cJSON *json = cJSON_Parse(output);
+  const cJSON *item = cJSON_GetObjectItem(json, "second_gpu_worth_unknowns");
+  const bool told = cJSON_IsNumber(item); /* not by a build without MPI */
+  const double worth = told ? item->valuedouble : 0;
+  cJSON_Delete(json);
+  if (!told) skip();
+  const TesiScalingMachine m = tesi_scaling_machine(true, false, 1);
+  for (int below = 0; below < 2; below++) {
+    const double unknowns = worth * (below ? 0.5 : 1.0);
+    const TesiScalingProblem p = {unknowns, 3, 4, cbrt(unknowns) / 4, 1};
+    const double gain = tesi_scaling_seconds(&m, &p, 1, NULL) / tesi_scaling_seconds(&m, &p, 2, NULL);
+    assert_int_equal(gain >= 1.5, !below);
+  }
+}
+
 /* A problem that one rank alone has is refused as mpirun would find it refused. */
 static void one_rank_alone(void **state) {
   (void)state;
@@ -98,8 +117,8 @@ static void element_rt(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(as_measured), cmocka_unit_test(as_any_model),
-                                     cmocka_unit_test(tables), cmocka_unit_test(one_rank_alone),
-                                     cmocka_unit_test(element_rt)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(as_measured),    cmocka_unit_test(as_any_model),
+                                     cmocka_unit_test(tables),         cmocka_unit_test(second_gpu),
+                                     cmocka_unit_test(one_rank_alone), cmocka_unit_test(element_rt)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
