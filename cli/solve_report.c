@@ -20,16 +20,21 @@ static void fill_times(const Solve *s, TesReportTime times[TIMES]) {
   times[11] = (TesReportTime){"adapt", s->in_time.adapt_seconds};
 }
 
-/* What can be read, together. */
+/* NaN where the counter has not moved: it renews some ten times per second. */
+static double counted(double from, double to) {
+  return to > from ? to - from : NAN;
+}
+
+/* Of all counters that can be read. */
 static double joules_between(TesEnergy from, TesEnergy to) {
-  const double gpu = to.gpu - from.gpu, cpu = to.cpu - from.cpu;
-  return isnan(gpu) ? cpu : isnan(cpu) ? gpu : gpu + cpu;
+  if (isnan(to.gpu)) return counted(from.cpu, to.cpu);
+  return counted(from.gpu, to.gpu) + (isnan(to.cpu) ? 0 : counted(from.cpu, to.cpu));
 }
 
 TesReportEnergy solve_energy(const Solve *s) {
   const TesEnergy *e = s->energy;
-  return (TesReportEnergy){e[2].gpu - e[0].gpu, e[2].cpu - e[0].cpu, joules_between(e[0], e[1]),
-                           joules_between(e[1], e[2])};
+  return (TesReportEnergy){counted(e[0].gpu, e[2].gpu), counted(e[0].cpu, e[2].cpu),
+                           joules_between(e[0], e[1]), joules_between(e[1], e[2])};
 }
 
 static void fill_input(const Solve *s, TesReport *report) {
