@@ -52,20 +52,26 @@ static int read_document(char (*list)[LENGTH]) {
   return count;
 }
 
-/* A package of a processor that counts microjoules, in a folder of this test's. */
-static void count_joules(const char *microjoules) {
-  char command[200];
-  snprintf(command, sizeof command, "mkdir -p rapl/intel-rapl:0 && echo %s > rapl/intel-rapl:0/energy_uj",
-           microjoules);
-  assert_int_equal(system(command), 0);
+/* A package of a processor that counts microjoules, in a folder of this test's: always more of them, as long as that
+ * folder stands, or the same number. */
+static void count_joules(bool moves) {
+  assert_int_equal(system("mkdir -p rapl/intel-rapl:0 && echo 5000000 > rapl/intel-rapl:0/energy_uj"), 0);
+  if (moves)
+    assert_int_equal(system("(i=5000000; while echo $i > rapl/new 2> /dev/null && mv rapl/new "
+                            "rapl/intel-rapl:0/energy_uj; do i=$((i + 1000)); done) > /dev/null 2>&1 &"),
+                     0);
   setenv("TESSERA_RAPL", "rapl", 1);
+}
+
+static void count_no_more(void) {
+  assert_int_equal(system("rm -rf rapl; sleep 0.1; rm -rf rapl"), 0);
 }
 
 static void the_document_has_every_key(void **state) {
   static char told[MOST][LENGTH];
   const int count = read_document(told);
   (void)state;
-  count_joules("5000000");
+  count_joules(true);
   collect_run(
       "solve " CASES "poisson-square.yaml --set mesh.box.cells=4 --vtu a.vtu --set solver.smoother=jacobi "
       "--set solver.method=cg --set solver.order=reversed "
@@ -88,6 +94,7 @@ static void the_document_has_every_key(void **state) {
               "output.average=null");
   collect_run("solve " CASES
               "cantilever.yaml --set mesh.box.cells=[4,1,1] --set \"output.points={tip: [10, 0.5, 0.5]}\"");
+  count_no_more();
   for (int i = 0; i < seen_count; i++)
     if (!is_known(told, count, seen[i])) fail_msg("docs/report.md does not tell of %s", seen[i]);
   if (!has_forests()) return; /* no steps */
@@ -110,13 +117,20 @@ static void energy_that_cannot_be_read_is_left_out(void **state) {
   cJSON *json = read_json("r.json");
   assert_null(cJSON_GetObjectItem(json, "energy"));
   cJSON_Delete(json);
-  count_joules("5000000");
+  count_joules(false);
+  assert_run("solve " CASES "poisson-square.yaml --device cpu --set mesh.box.cells=4 --quiet --json r.json",
+             0);
+  json = read_json("r.json");
+  assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "energy")), 0); /* the counter stands still */
+  cJSON_Delete(json);
   if (!has_forests()) return;
+  count_joules(true);
   run("solve " CASES "l-shape.yaml --device cpu --set adapt.steps=1 --quiet --json r.json");
   json = read_json("r.json");
   const cJSON *energy = cJSON_GetObjectItem(json, "energy");
   assert_true(cJSON_HasObjectItem(energy, "cpu") && !cJSON_HasObjectItem(energy, "setup"));
   cJSON_Delete(json);
+  count_no_more();
 }
 
 /* The names of all templates, by the help. */
