@@ -20,12 +20,12 @@ static bool is_modal(const TesProblem *p) {
   return p->space->element->weak;
 }
 
-/* The operator that has the transport. */
+/* The operator with the transport term. */
 static const TesOperator *transport_in(const TesProblem *p) {
   return p->in_time && p->in_time->carrier ? p->in_time->carrier : p->op;
 }
 
-/* v <- int over a boundary of g phi, at all nodes; of discontinuous elements the whole of its load. */
+/* v <- int over a boundary of g phi, at all nodes; for discontinuous elements the whole load of the boundary. */
 static TesStatus load_boundary(const TesProblem *p, int boundary, const TesFunction *g, TesVector *v) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -112,7 +112,7 @@ done:
   return status;
 }
 
-/* The inflow of the values of u through boundary i, and their part of the sources. */
+/* The inflow through boundary i of the values of u, and their part of the sources. */
 static TesStatus weigh_robin(const TesProblem *p, int i, TesiBalance *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -124,7 +124,7 @@ done:
   return status;
 }
 
-/* The same of what u carries through it. */
+/* The same for the transport of u through the boundary. */
 static TesStatus weigh_transport(const TesProblem *p, const TesOperator *flow, int i, TesiWeights *weights) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -136,7 +136,7 @@ done:
   return status;
 }
 
-/* Discontinuous elements: all rows are equations, and A 1 has what diffusion lets in through given boundaries. */
+/* Discontinuous elements: all rows are equations, and A 1 holds the diffusive flux through given boundaries. */
 static TesStatus weigh_modal(const TesProblem *p, const TesOperator *flow, int i, TesiBalance *b,
                              TesiWeights *weights) {
   TesContext *ctx = p->context;
@@ -353,7 +353,7 @@ TesStatus tesi_balance_begin(TesProblem *p) {
   return tes_vector_dot(b->mass, p->u, &b->start);
 }
 
-/* Rows of all nodes, and what they tell. */
+/* The residual of all rows, and the rates that follow from it. */
 static TesStatus find_steady(TesProblem *p, const TesOperator *whole) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

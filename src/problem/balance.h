@@ -21,7 +21,8 @@
 #include "problem/problem.h"
 #include "time/stepper.h"
 
-/* Amounts that are linear in a vector: its part in the sources, and its inflow through boundaries; NULL inside: 0. */
+/* Amounts that are linear in a vector: its contribution to the sources, and its inflow through boundaries. NULL
+ * inside: the amount is 0. */
 typedef struct TesiWeights {
   TesVector *source, **enter; /* enter[boundaries] */
 } TesiWeights;
@@ -34,7 +35,7 @@ typedef struct TesiBalance {
   TesiWeights carried; /* the vector from which steps take transport, if they do; NULL: transport is in the terms
                              * of u */
   double *carried_rate;     /* [boundaries + 1] by the last call of tesi_balance_carried() */
-  double *g;                /* [boundaries] int g; NaN: it depends on time */
+  double *g;                /* [boundaries] int g; NaN: g depends on time */
   double loaded[2], sum[2]; /* the last two times for which loads were made, and the sums of these loads */
   double start;             /* int u at the start */
   double *flux;             /* [boundaries] outflow per unit of time */

@@ -6,9 +6,9 @@ enum { LEVELS = TESI_MULTIGRID_LEVELS };
 typedef struct Level {
   const TesSpace *space;
   const TesOperator *op; /* float64 */
-  TesOperator *made;     /* op, but of the finest level */
+  TesOperator *made;     /* the form of op, but on the finest level */
   TesSpace *whole;       /* without given values */
-  TesTransfer *up;       /* between these, from the level below */
+  TesTransfer *up;       /* between these operators, from the level below */
 } Level;
 
 typedef struct Ladder {
@@ -74,7 +74,7 @@ done:
   return status;
 }
 
-/* b <- N - A w on the levels below, start on the finest, and there *face <- N - A u_D. */
+/* b <- N - A w on the levels below the finest. On the finest: start, and *face <- N - A u_D. */
 static TesStatus climb(const Ladder *ladder, TesiBelow *below, TesVector **face) {
   TesContext *ctx = ladder->context;
   TesStatus status = TES_OK;
@@ -102,8 +102,8 @@ done:
   return status;
 }
 
-/* b <- b + F restricted. For a singular operator the incompatible part is removed, which quadrature causes in a net
- * flux. load: F on the finest level, overwritten. */
+/* b <- b + the restriction of F. For a singular operator the incompatible part of b is removed; it is a net flux that
+ * quadrature causes. load: F on the finest level, overwritten. */
 static TesStatus descend(const Ladder *ladder, TesVector **load, TesiBelow *below) {
   TesContext *ctx = ladder->context;
   TesStatus status = TES_OK;

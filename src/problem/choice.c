@@ -11,18 +11,22 @@
 #include "problem/problem.h"
 #include "problem/survey.h"
 
-/* Boxes where a is a number. Isotropic cells and constant coefficients: the patch smoother leaves so little that full
- * multigrid and a few defect corrections beat any Krylov method, and need no further vectors. Varying coefficients:
- * every level tries which smoother serves it (tes_smoother_create), so GMRES, which takes any and makes up for what it
- * does not reach. Conjugate gradients where the smoother is symmetric anyway. All other meshes: chebyshev, or patches
- * of cells or of lines of them where these are stretched, whose cycles are symmetric, inside cg from the start that
- * full multigrid makes: a sixth of a cycle that saves one to three. The first row that fits holds; full multigrid makes
- * its own start, so that V-cycles, or cg alone, take its place where there is a guess. */
+/* The first row that fits holds.
+ *
+ * Boxes with constant a. On isotropic cells the patch smoother leaves so little error that full multigrid and a few
+ * defect corrections beat any Krylov method, and need no further vectors. With varying coefficients every level tries
+ * which smoother is best (tes_smoother_create). Then GMRES is taken, which allows any smoother and makes up for a
+ * weak one; or conjugate gradients if the smoother is symmetric anyway.
+ *
+ * Other meshes: chebyshev, or patches of cells or lines if cells are stretched. These cycles are symmetric, inside
+ * cg, whose start full multigrid makes: the start costs a sixth of a cycle and saves one to three cycles.
+ *
+ * Full multigrid makes its own start. If there is a guess, V-cycles or cg alone replace it. */
 enum { BOX = 1, OTHER = 2, NO = 1, YES = 2, ONE_WAY = 4, ANY = 7 };
 enum { ASKED_ANY = -1, ASKED_SYMMETRIC = -2 };
 static const struct {
   int mesh, constant, stretched, asked;
-  TesSmootherKind smoother; /* auto with an ASKED_ row: the one asked for */
+  TesSmootherKind smoother; /* auto in an ASKED_ row: the method that was asked for */
   TesMethod method;
   bool full_start;
 } rows[] = {
@@ -89,15 +93,15 @@ static void choose_tolerance(TesProblem *p) {
                : names[p->options.precision]);
 }
 
-/* Cell patches stand on the nodes of a scalar element, to this degree. */
+/* Cell patches use the nodes of a scalar element, up to this degree. */
 static bool has_cell_patches(const TesSpace *space) {
   enum { DEGREE = 8 };
   return space->element->nodal && space->degree <= DEGREE;
 }
 
-/* Where cells are sheared, the points of coarse meshes see a metric that is not the fine one's, and the error that is
- * left grows with the degree: Kershaw's meshes take 1.6 to 3 times the iterations from degree 5 on. Below, and on other
- * meshes, coarse meshes are cheaper. */
+/* Where cells are sheared, the points of coarse meshes see another metric than the fine mesh. The error that remains
+ * grows with the degree: from degree 5 on Kershaw's meshes take 1.6 to 3 times the iterations. For lower degrees, and
+ * on other meshes, coarse meshes are cheaper. */
 static TesCoarsening choose_coarsening(const TesProblem *p, const TesiSurvey *survey) {
   enum { DEGREE = 5 };
   const bool sheared = survey->sheared && p->space->element->nodal && p->space->degree >= DEGREE &&
@@ -106,7 +110,7 @@ static TesCoarsening choose_coarsening(const TesProblem *p, const TesiSurvey *su
   return sheared && !p->in_time ? TES_COARSEN_DEGREE : TES_COARSEN_MESH;
 }
 
-/* What no choice serves. */
+/* Data for which no choice is good. */
 static void warn(const TesProblem *p, const TesiSurvey *survey) {
   enum { JUMP = 300 };
   if (survey->jump > JUMP)
@@ -126,14 +130,14 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
              "iterations");
 }
 
-/* What helps where the iteration does not converge: it has a test on a case that prints it (t9_advice). */
+/* Advice for an iteration that does not converge. The test t9_advice has a case for each advice that is printed. */
 static void advise(TesProblem *p) {
   const bool asked = p->options.smoother != TES_SMOOTHER_AUTO;
   snprintf(p->text.advice, sizeof p->text.advice, "%s",
            asked ? "leave out solver.smoother, so that one is chosen" : "");
 }
 
-/* Why there are no sparse factors of an operator; NULL: there are, so far as its library is. */
+/* The reason why an operator cannot have sparse factors; NULL: it can, if the library is available. */
 static const char *refuses_factors(const TesOperator *op) {
   const char *reason = tesi_operator_refuses(&tesi_operator_assembled, &op->desc);
   if (!reason && tesi_ranks(op->context) > 1) reason = "sparse factors are for one rank";
@@ -161,10 +165,10 @@ done:
   return status;
 }
 
-/* Systems that cycles serve badly, and of which factors are cheap: thin bodies, whose bending no coarser level sees,
+/* Systems for which cycles are slow and factors are cheap: thin bodies, whose bending coarse levels do not represent,
  * and coefficients that jump at random from cell to cell. */
 static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
-  static const double most = 4e10; /* flops: some 5 s on one core, as 100 iterations of 1e5 unknowns take */
+  static const double most = 4e10; /* flops: about 5 s on one core, the time of 100 iterations for 1e5 unknowns */
   const TesSolveOptions *o = &p->options;
   const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO && !o->own_smoother &&
                     o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_AUTO && !p->in_time &&
@@ -197,17 +201,18 @@ done:
   return status;
 }
 
-/* On trees, with degree 8: a bracket of split tetrahedra takes 16 iterations at degree 2 (20 with 5), as long on the
- * processor and 7 percent less on a GPU, whose coarse levels are latency; 22 (27) at degree 3, in as long on a GPU and
- * up to a tenth longer on the processor. Steps in time start near their end. */
+/* On trees, with degree 8. A bracket of split tetrahedra at degree 2 takes 16 iterations, and 20 with degree 5: the
+ * same time on the processor, and 7 percent less on a GPU, whose coarse levels are latency. At degree 3 it takes 22
+ * (27): the same time on a GPU and up to a tenth more on the processor. Steps in time start close to their
+ * solution. */
 static int polynomial_of_couples(const TesProblem *p, const TesiSurvey *survey) {
   if (p->chosen.thin) return 12;
   return p->mesh->kind == TES_MESH_BOX || p->in_time ? survey->slim ? 7 : 5 : 8;
 }
 
-/* Discontinuous elements without a velocity have constant coefficients. A correction in float32 is rounded, which
- * leaves a residual of some epsilon k^4 / h^2: GMRES from zero takes three iterations to 1e-6 where float64 takes one.
- * Full multigrid, where there is no guess, adds what coarse levels know in float64. */
+/* Discontinuous elements without a velocity have constant coefficients. The rounding of a float32 correction leaves a
+ * residual of a few epsilon k^4 / h^2: from zero to 1e-6 GMRES takes three iterations, and one with float64. If there
+ * is no guess, full multigrid adds the float64 corrections of coarse levels. */
 static bool starts_full(const TesProblem *p) {
   const TesiElement *e = p->space->element;
   return !e->nodal && !e->with_pressure && !p->in_time && !p->start && !tesi_transport_of(p->op);
@@ -236,7 +241,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   p->chosen.coarsening = choose_coarsening(p, &survey);
   p->chosen.sheared = survey.sheared;
   const bool constant = tesi_operator_constant(p->levels) || starts_full(p),
-             periodic = tesi_space_is_periodic(p->space->scalar[0]) && !constant; /* no patches, of no kind */
+             periodic = tesi_space_is_periodic(p->space->scalar[0]) && !constant; /* no patches of any kind */
   if (periodic && !survey.matrices) survey.stretch = TESI_EVEN;
   const TesiSituation situation = {
       .mesh = p->equation->couples || survey.matrices || periodic ? TES_MESH_CELLS : p->mesh->kind,

@@ -7,7 +7,7 @@
 /* How cells are stretched: cells of boxes at least 1.5 times, cells of other meshes at least 3 times. */
 typedef enum TesiStretch {
   TESI_EVEN,
-  TESI_STRETCHED,        /* in some way: cells of a box, or bars in 3D, which are short in two directions */
+  TESI_STRETCHED,        /* in any way: cells of a box; or bars in 3D, which are short in two directions */
   TESI_STRETCHED_ONE_WAY /* other meshes: short in one direction only, so that lines of cells serve */
 } TesiStretch;
 

@@ -1,4 +1,5 @@
-/* The precision of the cycle: float32 where it holds lengths and coefficients, and what is made of them. */
+/* The precision of the cycle: float32 if it can represent lengths and coefficients, and the results of computing with
+ * them. */
 #include <float.h>
 #include <math.h>
 #include "functional/functional.h"
@@ -8,16 +9,16 @@
 #include "problem/choice.h"
 #include "problem/problem.h"
 
-/* Lengths whose squares and cubes float32 holds, and what is made of their quotients. */
+/* Lengths whose squares and cubes, and quotients of these, are in the range of float32. */
 #define MOST_LENGTH 1e9
-/* Coefficients times these; float32 ends at 1e-38 and 3e38. */
+/* The range of coefficients times such lengths; float32 ends at 1e-38 and 3e38. */
 #define MOST 1e34
 
 static bool in_range(double length) {
   return length == 0 || (length > 1 / MOST_LENGTH && length < MOST_LENGTH);
 }
 
-/* The value of a term's coefficient at the middle of a cell; NaN: not known before. */
+/* The value of a term's coefficient at the middle of a cell; NaN: not known yet. */
 static double coefficient_at(const TesMesh *mesh, int64_t cell, const double *x, const TesTermDesc *t) {
   const int material = t->a.material ? tes_mesh_material(mesh, cell) : -1;
   const TesFunction *f = material >= 0 && t->a.material[material] ? t->a.material[material] : t->a.all;
@@ -27,8 +28,8 @@ static double coefficient_at(const TesMesh *mesh, int64_t cell, const double *x,
   return fabs(value) * (t->factor > 0 ? t->factor : 1);
 }
 
-/* Whether the largest entry that a form has in a cell of length h is held: of second order a h^-2 to a h, of order 0
- * from c to c h^3, by element and dimension. */
+/* Whether float32 can represent the largest entry of a form in a cell of length h: a h^-2 to a h for terms of second
+ * order, c to c h^3 for terms of order 0, by element and dimension. */
 static bool holds_form(const TesForm *form, const TesMesh *mesh, int64_t cell, const double *x, double h) {
   double largest = 0, least = 0;
   bool known = false;
@@ -45,7 +46,7 @@ static bool holds_form(const TesForm *form, const TesMesh *mesh, int64_t cell, c
   return !known || (largest < MOST && least > 1 / MOST);
 }
 
-/* *h <- the longest difference of two opposite corners of a cell in one direction, and its middle. */
+/* *h <- the largest difference between opposite corners of a cell along one direction; also the cell's middle. */
 static TesStatus measure_cell(const TesMesh *mesh, int64_t cell, double *h, double middle[3]) {
   static const double corners[9] = {0, 0, 0, 1, 1, 1, 0.5, 0.5, 0.5}, flat[6] = {0, 0, 1, 1, 0.5, 0.5};
   TesContext *ctx = mesh->context;
@@ -54,7 +55,7 @@ static TesStatus measure_cell(const TesMesh *mesh, int64_t cell, double *h, doub
   double x[9] = {0};
   int at[3];
   *h = 0;
-  if (mesh->kind == TES_MESH_BOX) { /* which keeps no geometry */
+  if (mesh->kind == TES_MESH_BOX) { /* a box stores no geometry */
     tesi_mesh_at(mesh, cell, at);
     for (int d = 0; d < dim; d++) {
       x[d] = mesh->coordinates[d][at[d]], x[dim + d] = mesh->coordinates[d][at[d] + 1];
@@ -68,7 +69,7 @@ done:
   return status;
 }
 
-/* Of some of the cells. */
+/* Looks at some of the cells. */
 static TesStatus check_cells(const TesProblem *p, bool *held) {
   enum { SAMPLE = 64 };
   TesContext *ctx = p->context;
@@ -105,19 +106,19 @@ done:
   return status;
 }
 
-/* Whether values of every scalar are given somewhere, on any rank. */
+/* Whether some value of every component is given, on any rank. */
 static bool holds_all(const TesSpace *space) {
   for (int i = 0; i < space->scalars; i++)
     if (!tesi_reduce_any(space->context, space->scalar[i]->dofs < space->scalar[i]->length)) return false;
   return true;
 }
 
-/* Where next to nothing holds the solution a cycle answers a residual of size 1 with a constant of size 1 / q, q the
- * quotient, which float32 rounds to epsilon / q. The residual of that rounding is as large: what minimizes residuals
- * sees nothing else from q = epsilon on (64^2 cells of degree 4: GMRES takes 17 iterations in place of 10 at 1e-7,
- * 50 at 1e-8, and does not converge below). The energy of that rounding is epsilon^2 / q of the constant's energy:
- * conjugate gradients take a quarter more iterations where it is a thousandth, and diverge where it is 1. V-cycles
- * that correct the residual take no more. */
+/* If almost nothing fixes the constant of the solution, a cycle answers a residual of size 1 with a constant of size
+ * 1 / q, q the quotient, which float32 rounds to epsilon / q. The residual of this rounding is of the same size.
+ * Methods that minimize residuals see nothing else if q is epsilon or less (64^2 cells of degree 4: GMRES takes 17
+ * iterations instead of 10 at 1e-7, 50 at 1e-8, and does not converge below). The energy of this rounding is
+ * epsilon^2 / q of the constant's energy: conjugate gradients take a quarter more iterations if it is a thousandth,
+ * and diverge if it is 1. V-cycles that correct the residual take no more. */
 TesStatus tesi_problem_doubt_precision(TesProblem *p) {
   static const double residual = FLT_EPSILON, energy = 1e3 * FLT_EPSILON * FLT_EPSILON;
   TesContext *ctx = p->context;

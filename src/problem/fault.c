@@ -8,7 +8,7 @@ typedef struct Name {
   char text[TEXT];
 } Name;
 
-/* The first component that is at fault, as "WHAT[0]: ". */
+/* The first component at fault, as "WHAT[0]: ". */
 static bool take(Name *name, const char *what, int count, const TesFunction *const *f) {
   for (int i = 0; i < count; i++) {
     if (!tesi_function_is_faulty(f[i])) continue;

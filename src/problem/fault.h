@@ -4,8 +4,8 @@
 
 #include "tessera/problem.h"
 
-/* Returns `status`. For TES_NAN, if a function of the description is at fault, the message gets the name of the datum
- * in front, such as "data.f[0]: ", since functions of C programs have no place in a file. */
+/* Returns `status`. For TES_NAN, if a function of the description is at fault, the message begins with the name of
+ * the datum, such as "data.f[0]: ", since functions of C programs have no place in a file. */
 TesStatus tesi_name_fault(TesContext *ctx, const TesProblemDesc *desc, TesStatus status);
 
 #endif

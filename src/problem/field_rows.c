@@ -115,7 +115,7 @@ static bool is_there(const TesiFieldRow *row, const TesiFieldsOf *of) {
   return of->in_time && component;
 }
 
-/* Gives u and its derivatives their other name. Their own names are added after the list, and are not shown. */
+/* Gives u and its derivatives their other names. Their own names are added after the list, and are not shown. */
 static int rename_fields(const TesiFieldNames *names, int count, TesiField *field, const TesiFieldRow **row) {
   int all = count;
   for (int i = 0; i < count && all < TESI_FIELDS; i++) {
@@ -172,7 +172,7 @@ TesiFieldsOf tesi_support_fields(const TesiSupport *row, int dim, bool in_time, 
 
 /* ---- of a problem -------------------------------------------------------------------------------------- */
 
-/* Nodes of components; of elements rt and dg, parts of one vector. */
+/* Nodal values of components; for elements rt and dg, the parts of one vector. */
 static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
   const TesiFlowEquation *flow = p->equation->flow;
   const bool pressure = row->from == TESI_FROM_P || row->part == TESI_AXES;
@@ -182,7 +182,7 @@ static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
   f->part = flow->scalar ? 0 : pressure ? p->space->dim : row->part;
 }
 
-/* The mean, or the mean of squares, replaces the value of a field. */
+/* The mean in time, or the mean of squares, as the value of a field. */
 static void place_mean(const TesiAverage *a, const TesiFieldRow *row, TesiField *f) {
   const int power = row->from == TESI_FROM_SQUARE;
   const bool pressure = row->part == TESI_AXES, nodal = f->space->element->nodal;

@@ -11,8 +11,8 @@ typedef enum TesiFieldFrom {
   TESI_FROM_P,      /* the pressure of a flow */
   TESI_FROM_DATA,   /* of a displacement: 0: lambda, 1: mu, 2: thermal strain */
   TESI_FROM_TEXT,   /* of a displacement: an expression in earlier names */
-  TESI_FROM_MEAN,   /* in time, of component `part`, 3: of the pressure */
-  TESI_FROM_SQUARE, /* the same of its square */
+  TESI_FROM_MEAN,   /* mean in time of component `part`; 3: of the pressure */
+  TESI_FROM_SQUARE, /* mean in time of its square */
   TESI_FROM_RATE    /* derivative in time of component `part` */
 } TesiFieldFrom;
 
@@ -50,7 +50,7 @@ const TesiFieldRow *tesi_field_row(int number);
 /* Before problems are made: adds a name that the library does not have, with the text by which it is computed. False:
  * the name exists, the row has no text, or there is no room. */
 bool tesi_field_row_add(const TesiFieldRow *row);
-/* The properties of a row of support on which names depend, before there is a problem. */
+/* The properties on which names depend, from a row of support, before there is a problem. */
 struct TesiSupport;
 TesiFieldsOf tesi_support_fields(const struct TesiSupport *support, int dim, bool in_time, bool average,
                                  const TesiFieldNames *names);

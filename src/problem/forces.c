@@ -3,20 +3,20 @@
 #include <stdio.h>
 #include "functional/functional.h"
 
-/* What holds along normals has a force in all directions. */
+/* A face held along its normals has a force in all directions. */
 static bool is_support(const TesProblem *p, int boundary, int direction) {
   return tesi_problem_given(p, boundary, direction) || p->numbered.given[boundary].how[0] == TESI_NORMAL;
 }
 
-/* Nodes of one component by their supports. */
+/* Nodes of one component and their supports. */
 typedef struct Nodes {
   const TesProblem *problem;
   const TesiForces *of;
   const TesSpace *space;
   TesiBatches *batches;
   int boundary, direction;
-  int32_t *on;             /* [length] 1: on the boundary */
-  int32_t *faces, *groups; /* [length] how many supports with faces, and without, have the node */
+  int32_t *on;             /* [length] 1: the node is on the boundary */
+  int32_t *faces, *groups; /* [length] number of supports with faces, and without faces, that have the node */
   bool *wanted;            /* [boundaries] */
   double *weight;          /* [length] */
 } Nodes;
@@ -54,7 +54,7 @@ done:
   return status;
 }
 
-/* on[length] <- 1 at the nodes of a boundary, else 0; of all ranks' faces. */
+/* on[length] <- 1 at the nodes of a boundary, else 0; faces of all ranks count. */
 static TesStatus mark(Nodes *n, int boundary, int32_t *on) {
   TesContext *ctx = n->space->context;
   TesStatus status = TES_OK;
@@ -108,7 +108,8 @@ static int supports(const Nodes *n, int64_t i) {
   return n->faces[i] ? n->faces[i] : n->groups[i];
 }
 
-/* The supports' faces that have a shared node of the boundary: those of the boundary itself, or those of the others. */
+/* Faces of supports with a shared node of the boundary: the faces of the boundary itself, or the faces of the
+ * others. */
 static TesStatus find_faces(Nodes *n, bool own, TesiBoundaryFace **face, int64_t *count) {
   TesStatus status = TES_OK;
   TesContext *ctx = n->space->context;
@@ -129,7 +130,8 @@ done:
   return status;
 }
 
-/* *sum += int s w over such faces, w = 1 - 1/m at shared nodes over the boundary's own faces, - 1/m over others. */
+/* *sum += int s w over these faces, w = 1 - 1/m at shared nodes over the boundary's own faces, and - 1/m over the
+ * others. */
 static TesStatus add_stress(Nodes *n, bool own, double *sum) {
   TesContext *ctx = n->space->context;
   TesStatus status = TES_OK;

@@ -1,4 +1,4 @@
-/* Derivatives of values by data: gradient.h. */
+/* Derivatives of values with respect to data: gradient.h. */
 #include "base/work.h"
 #include "functional/functional.h"
 #include "krylov/solver.h"
@@ -10,7 +10,7 @@
 #include "problem/gradient.h"
 #include "problem/variation.h"
 
-/* Why a problem, or a value, is not differentiated; NULL: it is. */
+/* The reason why a problem, or a value, cannot be differentiated; NULL: it can be. */
 static const char *refused_problem(const TesProblem *p) {
   const TesiTransport *transport = p->op ? tesi_transport_of(p->op) : NULL;
   if (p->in_time) return "the problem is in time, and gradients are those of steady problems";
@@ -86,7 +86,7 @@ done:
   return status;
 }
 
-/* With the multigrid that is there. */
+/* Uses the present multigrid. */
 static TesStatus solve_again(TesiAdjoint *s, const TesVector *b) {
   TesProblem *p = s->problem;
   TesSolver *solver = p->solver;

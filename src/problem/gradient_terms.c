@@ -1,5 +1,5 @@
-/* What directions of the data count with in the derivative of a value: densities in the solution and the adjoint one,
- * which are integrated as the problem's operator and loads are. */
+/* Contributions of directions of the data to the derivative of a value: densities in the solution and the adjoint
+ * solution. They are integrated with the quadrature of the problem's operator and loads. */
 #include <stdio.h>
 #include <string.h>
 #include "functional/functional.h"
@@ -10,7 +10,7 @@
 
 enum { TEXT = 900, ENTRIES = 6 };
 
-/* A density: a text in the fields of the adjoint and d0, d1, .., which are directions. */
+/* A density: a text in the adjoint's fields and d0, d1, .., which are directions. */
 typedef struct Density {
   char text[TEXT];
   int directions;
@@ -109,7 +109,7 @@ static void write_transport(const TesProblem *p, const TesTermDesc *term, Densit
       add_product(d, "-", factor[e], u_slope[0][e], "zu");
 }
 
-/* A matrix: entry r, c of all materials in `row`, which the density points to. */
+/* A matrix: entry r, c for all materials in `row`; the density points to them. */
 static TesStatus integrate_matrix(const TesiAdjoint *s, const TesiVaried *v, const TesTermDesc *term,
                                   double *cells, double *sum) {
   TesContext *ctx = s->problem->context;
@@ -234,7 +234,7 @@ done:
   return status;
 }
 
-/* Whether a direction reaches the load. */
+/* Whether a direction changes the load. */
 static bool loads(const TesProblem *p, const TesiVaried *v, bool heated) {
   const TesiNumbered *n = &v->like.numbered;
   bool any = heated;
@@ -246,7 +246,8 @@ static bool loads(const TesProblem *p, const TesiVaried *v, bool heated) {
   return any;
 }
 
-/* A thermal load is a product of strain and stiffness: each varies with the other as it is. */
+/* A thermal load is a product of strain and stiffness. Its direction is the sum of two loads: each factor is varied
+ * with the other one unchanged. */
 TesStatus tesi_adjoint_add_loads(const TesiAdjoint *s, TesiVaried *v, double *cells, double *sum) {
   TesStatus status = TES_OK;
   const TesiNumbered *own = &s->problem->numbered, kept = v->like.numbered;
@@ -301,7 +302,7 @@ done:
 
 static TesStatus add_name(const TesiAdjoint *s, const TesiVaried *v, int fields, const TesiField *own, int i,
                           const TesiField *direction, double *cells, double *sum) {
-  enum { BEFORE = 3 }; /* m as it is, its direction, and s, which is 0: the value is differentiated by s */
+  enum { BEFORE = 3 }; /* m, its direction, and s = 0: the value is differentiated by s */
   TesContext *ctx = s->problem->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];

@@ -45,7 +45,7 @@ const TesiTimeMethod *tesi_in_time_method(const TesProblem *p) {
   return p->equation->method ? p->equation->method : tesi_time_method(p->in_time->march.desc.method);
 }
 
-/* Whether right-hand sides differ from time to time. */
+/* Whether right-hand sides depend on time. */
 static bool load_is_timed(const TesProblem *p) {
   const TesiNumbered *n = &p->in_time->numbers;
   bool timed = p->in_time->add_load || tesi_function_timed(n->data.expansion) ||
@@ -69,7 +69,7 @@ done:
   return status;
 }
 
-/* What of the operator depends on time. */
+/* Which coefficients of the operator depend on time. */
 static TesStatus find_timed_coefficients(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -108,7 +108,7 @@ static TesStatus move(TesProblem *p, TesOperator *op) {
   return status;
 }
 
-/* Another velocity alone is put into the operators that are there. */
+/* If only the velocity has changed, it is put into the existing operators. */
 TesStatus tesi_in_time_use(TesProblem *p, double sigma, double time) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
@@ -131,7 +131,7 @@ done:
   return status;
 }
 
-/* In the rows of all nodes; those of given values are of no consequence but for the balance. */
+/* In the rows of all nodes; rows of given values matter only for the balance. */
 static TesStatus find_load(TesProblem *p, double time, TesVector *b) {
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
@@ -177,7 +177,7 @@ done:
   return status;
 }
 
-/* Boundary values are those of a time. */
+/* Boundary values are taken at a time. */
 static TesStatus take_values(TesProblem *p, double time) {
   return p->in_time->data.gives ? tesi_timed_data_at(p, 0, time) : tesi_problem_lift(p);
 }
@@ -241,8 +241,9 @@ static TesStatus find_residual(const TesProblem *p, const TesVector *b, const Te
   return status == TES_OK ? tes_vector_norm(r, norm) : status;
 }
 
-/* What |r| is to be reduced to, in |r|: the problem's tolerance of the residual of the old solution, or of the load.
- * The start is the old solution where the guess is worse. p->b <- r. */
+/* The factor by which |r| is to be reduced: the target is the problem's tolerance times the residual of the old
+ * solution, or times the load. If the guess is worse than the old solution, the old solution replaces it. p->b <-
+ * r. */
 static TesStatus find_start(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x,
                             double *tolerance) {
   TesiInTime *it = p->in_time;
@@ -264,8 +265,8 @@ done:
   return status;
 }
 
-/* The correction d of the start: (sigma M + K) d = r from zero, so that no tolerance is below round-off; at least
- * one iteration, unless nothing is left. */
+/* The correction d of the start: (sigma M + K) d = r, from zero, so that no tolerance is below round-off. There is at
+ * least one iteration unless r is 0. */
 static TesStatus find_correction(TesProblem *p, double sigma, double time, const TesVector *b,
                                  const TesVector *old, TesVector *x, TesSolveResult *result) {
   enum { ONE_CYCLE = 2 };
@@ -304,7 +305,8 @@ static TesStatus solve(void *user, double sigma, double time, const TesVector *b
 
 /* ---- a problem ----------------------------------------------------------------------------------------- */
 
-/* An equation with steps of its own may choose them by the flow, and does where nothing else is asked for. */
+/* An equation with its own scheme may let the flow determine the lengths of steps; it does if nothing else is asked
+ * for. */
 static TesStatus check(TesContext *ctx, const TesiEquation *equation, TesTimeDesc *t) {
   TesStatus status = TES_OK;
   const bool by_flow = equation->support && !(t->step > 0) && !(t->tolerance > 0);
@@ -325,7 +327,7 @@ done:
   return status;
 }
 
-/* The steps of the problem that is gone on from go on; its means come with its state. */
+/* The steps of the previous problem continue; their means are part of its state. */
 static void take_steps(const TesiInTime *from, TesiInTime *it) {
   it->march = from->march, it->march.average = (TesiAverage){.count = 0};
   it->notes = from->notes;
@@ -369,7 +371,7 @@ done:
   return status;
 }
 
-/* Test functions that change from one end of a step to the other make its mean one of first order. */
+/* Test functions that change during a step make its mean of first order only. */
 static TesStatus refuse_moving_tests(const TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -398,7 +400,7 @@ done:
 
 /* Transport that steps take from old values. */
 static TesStatus create_carrier(TesProblem *p) {
-  enum { NODES = 6 }; /* tenths of a distance of nodes that steps may cross */
+  enum { NODES = 6 }; /* the node distances that steps may cross, in tenths */
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
@@ -438,7 +440,7 @@ done:
   return status;
 }
 
-/* TesiAveraged.square: entries of elements with modes are no values. */
+/* TesiAveraged.square: entries of elements with modes are not values, so they cannot be squared. */
 static TesStatus square(void *user, const TesVector *value, TesVector *to) {
   return tesi_rt_square(((const TesProblem *)user)->space, value, to);
 }

@@ -64,13 +64,13 @@ TesStatus tesi_in_time_begin(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_in_time_destroy(TesProblem *problem);
 /* The problem's numbers become those at a time. */
 TesStatus tesi_in_time_at(TesProblem *problem, double time);
-/* The same, and the mass coefficient becomes c + sigma. */
+/* The same, and numbered.c becomes c + sigma. */
 TesStatus tesi_in_time_shift(TesProblem *problem, double time, double sigma);
 /* u <- the initial function over the problem's space, with the boundary values. */
 TesStatus tesi_in_time_interpolate(TesProblem *problem);
-/* The row of its method. */
+/* The row of the problem's method. */
 const TesiTimeMethod *tesi_in_time_method(const TesProblem *problem);
-/* What the steps of a problem depend on (in_time_state.c). */
+/* The state: all that steps depend on (in_time_state.c). */
 void tesi_problem_state(TesProblem *problem, TesiState *state);
 /* Its scheme. */
 const TesiScheme *tesi_in_time_scheme(const TesProblem *problem);
@@ -85,10 +85,10 @@ TesStatus tesi_in_time_give(const TesProblem *problem, TesVector *x);
 /* r <- b - (sigma M + K) x at the nodes without given values, 0 at the others. */
 TesStatus tesi_in_time_residual(const TesProblem *problem, const TesVector *b, const TesVector *x,
                                 TesVector *r);
-/* Where a device can make the beginning of a stage without the host: evolution->at, begin and start. Devices have their
- * kernels after it. */
+/* Whether a device can begin a stage without the host: evolution->at, begin and start. If so, devices have their
+ * kernels from then on. */
 TesStatus tesi_in_time_evolve_on_device(TesProblem *problem, TesiEvolution *evolution);
-/* The rest of such a solve. */
+/* The rest of a solve that began so. */
 TesStatus tesi_in_time_finish(TesProblem *problem, TesSolveResult *result);
 /* Drops all recordings. */
 void tesi_in_time_forget(TesProblem *problem);

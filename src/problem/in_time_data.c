@@ -4,7 +4,7 @@
 #include "problem/modal.h"
 #include "problem/in_time.h"
 
-/* Whether a component has a load at all. flux[boundaries], by number. */
+/* Whether a component has any load. flux[boundaries], by number. */
 static bool has_load(const TesProblem *p, int component, const TesFunction *const *flux) {
   const TesiNumbered *n = &p->in_time->numbers;
   bool any = !tesi_function_is_zero(n->data.f[component]);
@@ -37,7 +37,7 @@ static TesStatus create_loads(TesProblem *p, TesiTimedData *data) {
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
   const TesiTransport *transport = tesi_transport_of(it->whole);
-  const bool streamline = transport && transport->streamline; /* those tests are the host's */
+  const bool streamline = transport && transport->streamline; /* the host integrates with these test functions */
   data->loads = it->timed && !it->add_load && !streamline && !tesi_numbered_heated(p->mesh, &it->numbers);
   if (p->space->element->weak) {
     if (data->loads && !it->changes) TES_TRY(tesi_modal_timed_create(p, &data->modal));

@@ -1,6 +1,6 @@
-/* Stages of problems in time on devices with kernels: load, guess, residuals of both starts and all iterations are
- * launches alone, which are recorded as one graph and replayed as long as dt and the formula stay; the times are in
- * device memory. The better start, the tolerance and the end of the iteration are chosen there (queued.h). */
+/* Stages of problems in time on devices with kernels. Load, guess, the residuals of both starts and all iterations
+ * are only launches; they are recorded as one graph and replayed as long as dt and the formula stay. Times are in
+ * device memory. The device chooses the better start, the tolerance and the end of the iteration (queued.h). */
 #include <math.h>
 #include "krylov/queued.h"
 #include "problem/balance.h"
@@ -33,7 +33,7 @@ done:
   return status;
 }
 
-/* Balances ask for sums of loads, which the host waits for. */
+/* Balances need sums of loads, for which the host would wait. */
 static TesStatus begin(void *user, int stage, TesiWork work, void *data) {
   TesProblem *p = user;
   return p->balance || !p->in_time->begun
@@ -68,10 +68,10 @@ TesStatus tesi_in_time_evolve_on_device(TesProblem *p, TesiEvolution *evolution)
              gives = weak || !p->lifting.some_given || it->data.gives;
   bool can;
   const bool carried =
-      weak || !it->carrier; /* what is carried through boundaries of element q is the host's */
+      weak || !it->carrier; /* the host computes the transport through boundaries of element q */
   if (it->data.clock[0] && !it->moves && !it->changes && carried && loads && gives) {
     evolution->at = at, evolution->begin = begin, evolution->start = start;
-    TES_TRY(tesi_solver_can_queue(p->solver, &can)); /* asks for its kernels */
+    TES_TRY(tesi_solver_can_queue(p->solver, &can)); /* requests its kernels */
   }
   if (tesi_has_kernels(ctx)) tesi_kernels_wait(ctx); /* here and not in the first step */
 done:

@@ -1,4 +1,4 @@
-/* Equations of second order in time: how u_t and u_tt begin. */
+/* Equations of second order in time: the initial u_t and u_tt. */
 #include <math.h>
 #include "operator/operator.h"
 #include "problem/in_time.h"
@@ -8,7 +8,7 @@ double tesi_in_time_rho(const TesTimeDesc *desc) {
   return desc->rho_inf == 0 ? 0.8 : fmax(desc->rho_inf, 0);
 }
 
-/* *values[3] <- boundary values of three times, h apart. */
+/* *values[3] <- boundary values at three times, h apart. */
 static TesStatus lift_three(TesProblem *p, double time, double h, TesVector *values[3]) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -24,7 +24,7 @@ done:
   return status;
 }
 
-/* v <- v, with the first or second difference of boundary values where they are given: 0 where they stay. */
+/* v <- v, with the first or second difference of boundary values at given nodes; 0 if the values stay the same. */
 static TesStatus give_rates(TesProblem *p, double time, int order, TesVector *v) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -40,7 +40,7 @@ done:
   return status;
 }
 
-/* The functions of u_t: given, or the derivatives of the exact solution where u is taken from it. */
+/* The functions of u_t: given, or the derivatives of the exact solution if u is taken from it. */
 static TesStatus find_functions(const TesProblem *p, const TesProblemDesc *desc, TesFunction *v[TESI_AXES]) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -86,7 +86,7 @@ done:
   return status;
 }
 
-/* Conjugate gradients with the diagonal of M for M x = b at nodes that are free; x is 0 before. */
+/* Solves M x = b at free nodes by conjugate gradients with the diagonal of M; x is 0 on entry. */
 static TesStatus solve_mass(const TesProblem *p, TesVector *b, TesVector *x) {
   enum { MOST = 500 };
   TesContext *ctx = p->context;

@@ -46,7 +46,7 @@ bool tesi_problem_given_everywhere(const TesProblem *p) {
   return tesi_problem_given(p, tes_mesh_boundaries(p->mesh), 0);
 }
 
-/* Element rt tells normal components, bit 0, from tangential ones (TesSpaceDesc). */
+/* Element rt distinguishes normal components, bit 0, from tangential components (TesSpaceDesc). */
 bool tesi_problem_describe_given(const TesProblem *p, uint8_t *given, bool *slips, TesSpaceDesc *desc) {
   const bool mixed = tesi_element(desc->element)->with_pressure, everywhere = tesi_problem_given_everywhere(p);
   bool any = everywhere;
@@ -60,7 +60,7 @@ bool tesi_problem_describe_given(const TesProblem *p, uint8_t *given, bool *slip
   return any;
 }
 
-/* Equations without a row are of element q. */
+/* Equations without a row use element q. */
 static TesElement element_of(const TesiEquation *equation) {
   return equation->support ? equation->support->element : TES_ELEMENT_AUTO;
 }
@@ -87,7 +87,7 @@ done:
   return status;
 }
 
-/* What a transport-dominated problem must not be. */
+/* Refuses options and meshes that do not suit a problem with transport. */
 static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -131,14 +131,15 @@ done:
   return status;
 }
 
-/* Discontinuous elements have no nodes whose values are given. */
+/* Discontinuous elements have no nodes with given values. */
 TesStatus tesi_problem_create_full(const TesProblem *p, TesSpace **full) {
   if (p->equation->flow) *full = tesi_space_retain(p->space);
   return p->equation->flow ? TES_OK : tesi_problem_create_whole(p->space, full);
 }
 
-/* Whether a direct solver of the coarsest level serves a level, and by one launch. Without time its inverse, which is
- * made in float64, takes no more memory than a vector of the finest level: the gain is some iterations of one solve. */
+/* The largest level that a direct solver of the coarsest level serves in one launch. In steady problems its inverse,
+ * which is made in float64, takes no more memory than a vector of the finest level: it saves only some iterations of
+ * one solve. */
 static int64_t most_in_one_launch(const TesProblem *p) {
   enum { ONE_BLOCK = 1200, FINER = 16 };
   const TesOperator *op = p->levels;
@@ -150,8 +151,9 @@ static int64_t most_in_one_launch(const TesProblem *p) {
   return most < TESI_COARSE_DENSE ? most : TESI_COARSE_DENSE;
 }
 
-/* A device waits for launches: a level of so few unknowns is solved directly by one launch (contract.cu), in the place
- * of the smoothers of all levels below, nine launches or more each. Of boxes this pays in time alone. */
+/* A device waits for launches. A level of at most this many unknowns is solved directly by one launch (contract.cu).
+ * This replaces the smoothers of all levels below, which are nine launches or more per level. On boxes it pays in
+ * time only. */
 static int64_t enough(const TesProblem *p) {
   const TesSolveOptions *o = &p->options;
   const bool trees = p->levels->kind == &tesi_operator_mapped,
@@ -166,7 +168,7 @@ static TesStatus create_operators(TesProblem *p) {
   TesStatus status = TES_OK;
   const TesSolveOptions *o = &p->options;
   TesSmootherKind smoother;
-  int64_t carried; /* by the coarsest level of transport */
+  int64_t carried; /* the coarsest level of transport needs it */
   TES_TRY(tesi_work_on(ctx, "operator of %lld unknowns", (long long)p->space->dofs));
   TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = p->space, .form = p->form.all}, &p->op));
   const TesiTransport *transport = tesi_transport_of(p->op);
@@ -258,7 +260,7 @@ TesStatus tesi_problem_create_solver(TesProblem *p) {
   p->op = NULL;
   TES_TRY(tesi_problem_create_system(p));
 done:
-  if (status != TES_OK) { /* that of the state which is there stays, without levels */
+  if (status != TES_OK) { /* the state that exists stays, without levels */
     tes_multigrid_destroy(&p->multigrid);
     tes_operator_destroy(&p->op);
     p->op = before, p->levels = levels_before;
@@ -268,7 +270,7 @@ done:
   return status;
 }
 
-/* What is small: all that the memory of the rest follows from. */
+/* Small data, from which the memory of all other objects follows. */
 static TesStatus describe(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -319,7 +321,7 @@ done:
   return status;
 }
 
-/* Of all components, or of none; the pressure of a flow may be unknown. */
+/* All components have an exact solution, or none has; the pressure of a flow may be unknown. */
 static TesStatus take_exact(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -335,8 +337,8 @@ done:
   return status;
 }
 
-/* Of what is asked for, with numbers for names. `numbered`: instead of the names of the description; NULL: these.
- * before: NULL, or the problem that it goes on from. */
+/* *problem <- the description with numbers for names. `numbered`: replaces the names of the description; NULL: they
+ * are used. before: the problem that it continues from; NULL: none. */
 static TesStatus begin(TesContext *ctx, const TesiEquation *equation, const void *user,
                        const TesProblemDesc *desc, const TesiNumbered *numbered, const TesProblem *before,
                        TesProblem **problem) {
@@ -427,7 +429,7 @@ TesStatus tes_problem_create(TesContext *context, const TesProblemDesc *desc, Te
   return status;
 }
 
-/* *p <- a problem of which nothing is made but its space. */
+/* *p <- a problem of which only the space is made. */
 static TesStatus create_space_alone(TesContext *ctx, const TesProblemDesc *desc, TesProblem **p) {
   const TesiEquation *equation;
   TesStatus status = tesi_problem_find_equation(ctx, desc, &equation);
@@ -487,7 +489,7 @@ void tes_problem_destroy(TesProblem **problem) {
   tes_context_destroy(&ctx);
 }
 
-/* ---- what it consists of ------------------------------------------------------------------------------- */
+/* ---- its parts ----------------------------------------------------------------------------------------- */
 
 bool tesi_problem_is_flow(const TesProblem *problem) {
   const TesiEquation *e = problem->equation;

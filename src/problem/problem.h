@@ -42,8 +42,8 @@ typedef struct TesiEquation {
   int (*shown)(const TesProblem *problem, TesiShown *shown);
   const struct TesiFlowEquation *flow; /* NULL: a scalar field of element q, for which load is the whole right-hand
                                         * side */
-  /* The values of a name: space and vector, or a function of the data; NULL: as for element q, or for elements rt and
-   * dg. */
+  /* The values of a name: space and vector, or a function of the data. NULL: as for element q, or as for elements rt
+   * and dg. */
   void (*place)(const TesProblem *problem, const struct TesiFieldRow *row, TesiField *field);
   /* By component, after the last step: the sum of all loads, and the force of supports on the body; NULL: not
    * available. */
@@ -75,8 +75,8 @@ typedef struct TesiFlowEquation {
   TesStatus (*check)(TesProblem *problem, const TesProblemDesc *desc);
   /* Called when the load exists: makes liftings, and checks the balance of fluxes. */
   TesStatus (*lift)(TesProblem *problem);
-  /* For the levels of full multigrid: u <- u_D on a level's space, NULL: it is 0; b <- the boundary data's part of the
-   * load, for a level's operator. */
+  /* For the levels of full multigrid: u <- u_D on the space of a level, NULL: u_D is 0. b <- the part of the load
+   * that comes from boundary data, for the operator of a level. */
   TesStatus (*values)(const TesProblem *problem, const TesSpace *space, TesVector *u);
   TesStatus (*load_faces)(const TesProblem *problem, const TesOperator *op, TesVector *b);
   /* Number of cycles of full multigrid on the finest level; NULL: 1. */
@@ -96,17 +96,18 @@ typedef struct TesiOwn {
   const TesiScheme *scheme; /* scheme of its steps, with the problem as user; NULL: the problem is steady */
   /* Corrects a state that was moved from another mesh; *removed: the divergence that the correction removed. */
   TesStatus (*settle)(const TesProblem *from, TesProblem *problem, double *removed);
-  /* For a problem on another mesh: its solution at the start; the description's data that are kept only here. NULL:
-   * meshes do not change. */
+  /* For a problem on another mesh: its solution at the start, and the data of the description that only the equation
+   * keeps. NULL: meshes do not change. */
   TesStatus (*begin)(TesProblem *problem);
   void (*describe)(const TesProblem *problem, TesProblemDesc *desc);
   /* The problem whose operator and multigrid are used for solves; NULL, or a result NULL: the problem itself. */
   const TesProblem *(*solved)(const TesProblem *problem);
-  const TesMultigrid *(*multigrid)(const TesProblem *problem); /* NULL: of that problem */
+  const TesMultigrid *(*multigrid)(const TesProblem *problem); /* NULL: the reaction of that problem */
   bool (*is_direct)(const TesProblem *problem);                /* it is solved by sparse factors; NULL: no */
   /* The uniform force that keeps a mean velocity, by direction; NaN: none. NULL: none in any direction. */
   void (*mean_force)(const TesProblem *problem, double force[TESI_AXES]);
-  /* Errors against the exact solution of a steady problem: two norms for the report, and one in the energy. */
+  /* Errors of a steady problem against the exact solution: two norms for the report, and the error in the energy
+   * norm. */
   TesStatus (*errors)(const TesProblem *problem, double *l2, double *h1, double *energy);
   /* alpha of the momentum equation, for residuals in error estimates; NULL: there is no estimate. */
   double (*reaction)(const TesProblem *problem);
@@ -219,16 +220,16 @@ struct TesProblem {
 /* tes_problem_create() for any equation. */
 TesStatus tesi_problem_create(TesContext *context, const TesiEquation *equation, const void *user,
                               const TesProblemDesc *desc, TesProblem **problem);
-/* The same equation on the same mesh with other data, those of `desc`. Names, materials and boundaries of `desc` are
- * ignored; `numbered` is copied in their place. */
+/* The same equation on the same mesh with other data, the data of `desc`. Names, materials and boundaries of `desc`
+ * are ignored; `numbered` is copied in their place. */
 TesStatus tesi_problem_create_like(const TesProblem *problem, const TesProblemDesc *desc,
                                    const TesiNumbered *numbered, TesProblem **other);
 /* The same problem in time on another mesh over the same trees, with the operators of its next step; its solution and
  * history are zero. */
 TesStatus tesi_problem_create_next(const TesProblem *problem, const TesMesh *mesh, TesProblem **next);
-/* b <- int f phi + sum over boundaries int g phi with the problem's fluxes, by component: f[components], NULL
- * inside: 0; material_f[components], each
- * [materials], NULL inside: f. all: in rows of given values too, else they are zero. */
+/* b <- int f phi + sum over boundaries int g phi with the problem's fluxes, by component. f[components], NULL inside:
+ * 0. material_f[components], each [materials], NULL inside: f. all: rows of given values get the sum too; false: they
+ * are zero. */
 TesStatus tesi_problem_load(const TesProblem *problem, const TesFunction *const *f,
                             const TesFunction **const *material_f, bool all, TesVector *b);
 /* A space of a problem or a level without given values. */
@@ -284,7 +285,7 @@ TesStatus tesi_problem_allow(TesContext *ctx, const struct TesiSupport *row, con
 TesStatus tesi_numbered_create(TesContext *ctx, const TesiEquation *equation, const TesProblemDesc *desc,
                                double f, TesiNumbered *numbered);
 TesStatus tesi_numbered_copy(const TesMesh *mesh, const TesiNumbered *from, TesiNumbered *to);
-/* All functions are taken at a time, and c becomes factor c + offset. */
+/* All functions are taken at a time, and c becomes factor times c, plus offset. */
 TesStatus tesi_numbered_at(const TesMesh *mesh, double time, double factor, double offset,
                            TesiNumbered *numbered);
 void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered);
@@ -306,7 +307,7 @@ TesStatus tesi_problem_lift(TesProblem *problem);
 /* g on boundaries with fluxes, NULL where it is 0; [boundaries + 1], the caller's to free. */
 TesStatus tesi_problem_fluxes(const TesProblem *problem, const TesiNumbered *numbered, int component,
                               const TesFunction ***flux);
-/* mark[length of the part]: 1 + the boundary whose value a node of a component has, 0: none. */
+/* mark[length of the part]: for a node of a component, 1 + the boundary that gives its value; 0: none. */
 TesStatus tesi_problem_mark_given(const TesProblem *problem, int component, double *mark);
 /* Makes form, operator, multigrid and solver from the problem's numbers, if they do not exist. */
 TesStatus tesi_problem_create_system(TesProblem *problem);
@@ -322,12 +323,12 @@ TesStatus tesi_diffusion_load(const TesProblem *problem, TesVector *b);
 int tesi_diffusion_shown(const TesProblem *problem, TesiShown *shown);
 /* The form with its transport term, even if steps take transport from old values; terms as TesiEquation.form. */
 int tesi_transport_form(const TesProblem *problem, TesTermDesc *term);
-/* That of the equation, and what it shows. */
+/* The form of the equation without this transport term, and the fields that it shows. */
 int tesi_transport_form_of_steps(const TesProblem *problem, TesTermDesc *term);
 /* Whether the multigrid of transport uses the whole operator, smoothed cell by cell in the order of the flow. */
 struct TesiTransport;
 bool tesi_transport_whole(const TesProblem *problem, const struct TesiTransport *transport);
-/* *dofs <- the number of unknowns at which levels end; 0: as far as meshes can be coarsened. */
+/* *dofs <- the number of unknowns below which no level is made; 0: coarsening goes on as far as meshes allow. */
 TesStatus tesi_transport_enough(const TesProblem *problem, int64_t *dofs);
 int tesi_transport_shown(const TesProblem *problem, TesiShown *shown);
 /* Whether there is a velocity. */

@@ -1,4 +1,4 @@
-/* What a description asks for, compared with the row of its equation and element (support.h). */
+/* Compares a description with the row of its equation and element (support.h). */
 #include <math.h>
 #include "device/kernel.h"
 #include "mesh/mesh.h"

@@ -1,9 +1,9 @@
-/* A problem whose products are those of assembled matrices, which benches compare with. */
+/* A problem whose products use assembled matrices, for comparison in benches. */
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
 #include "problem/in_time.h"
 
-/* The same iteration around the operator `assembled`. */
+/* The same iteration with the operator `assembled`. */
 static TesStatus replace_solver(TesProblem *p) {
   TesSolverDesc desc = p->solver->desc;
   desc.op = p->assembled;

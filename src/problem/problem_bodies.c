@@ -1,4 +1,4 @@
-/* Parts of a mesh that hang together by the vertices of its trees. */
+/* Bodies: parts of a mesh that are connected by the vertices of its trees. */
 #include "mesh/inner_faces.h"
 #include "problem/problem.h"
 
@@ -7,7 +7,7 @@ static int32_t find_root(int32_t *parent, int32_t v) {
   return v;
 }
 
-/* Whether a term is a mass in cells of a material, that is, not zero there. */
+/* Whether a term is a mass that is not zero in cells of a material. */
 static bool is_mass(const TesTermDesc *term, int material) {
   const TesFunction *c = material >= 0 && term->a.material && term->a.material[material]
                              ? term->a.material[material]
@@ -20,7 +20,7 @@ static bool holds(const TesProblem *p, int name, int component) {
   return name >= 0 && (p->numbered.given[name].alpha || tesi_problem_given(p, name, component));
 }
 
-/* Whether a tree has what fixes the constant of a component: a mass, or a face with a Dirichlet or Robin condition. */
+/* Whether a tree fixes the constant of a component: by a mass, or by a face with a Dirichlet or Robin condition. */
 static bool is_held(const TesProblem *p, const TesiTrees *t, int64_t tree, int component) {
   for (int i = 0; i < p->form.all.terms; i++)
     if (is_mass(&p->form.term[i], t->material[tree])) return true;
@@ -38,7 +38,7 @@ static TesStatus check_component(const TesProblem *p, int component) {
   int64_t loose = -1;
   bool several = false;
   double middle[3] = {0.5, 0.5, 0.5}, x[3] = {0};
-  if (!t || tesi_problem_given_everywhere(p)) return TES_OK; /* one part; Dirichlet everywhere */
+  if (!t || tesi_problem_given_everywhere(p)) return TES_OK; /* there is one body; Dirichlet everywhere */
   TES_ALLOC(&parent, t->vertex_count);
   TES_ALLOC(&held, t->vertex_count);
   for (int32_t v = 0; v < t->vertex_count; v++) parent[v] = v;

@@ -7,8 +7,8 @@
 #include "problem/modal.h"
 #include "problem/support.h"
 
-/* Columns of GMRES, a direction and its image each: the processor takes them as it goes, a GPU all at once, but no
- * more than there is room for. */
+/* Columns of GMRES: each has a direction and its image. The processor allocates them when needed. A GPU allocates all
+ * at once, at most what fits. */
 enum { COLUMNS_LEAST = 5, COLUMNS_FLOW = 10, COLUMNS_GPU = 20 };
 
 bool tesi_problem_box_varies(const TesProblem *p) {
@@ -19,7 +19,8 @@ bool tesi_problem_box_varies(const TesProblem *p) {
   return false;
 }
 
-/* Whether GMRES is asked for, or what choice.c takes; of other meshes than boxes it is not known before the survey. */
+/* Whether GMRES is asked for, or chosen by choice.c. On meshes other than boxes this is not known before the
+ * survey. */
 static bool iterates_gmres(const TesProblem *p) {
   const TesMethod method = p->options.method;
   if (method != TES_METHOD_AUTO) return method == TES_METHOD_GMRES;
@@ -32,14 +33,14 @@ static double krylov_bytes(const TesProblem *p, int columns) {
   return iterates_gmres(p) ? 16.0 * columns * (double)p->space->length : 0;
 }
 
-/* Whether GMRES on devices with kernels can have its basis, and its images, in float32. */
+/* Whether GMRES on devices with kernels can store its basis and images in float32. */
 static bool can_be_narrow(const TesProblem *p) {
   return p->chosen.cycle == TES_SINGLE && !p->in_time && !p->equation->own;
 }
 
-/* In time: old values that guesses are made from, right-hand sides, a second operator; of flows (coupled.h) 13 vectors,
- * given values, two of a cycle, four of convection, and three more systems; two a mean velocity that is kept, and one
- * a system. */
+/* Vectors of problems in time: old values for guesses, right-hand sides, a second operator. Flows (coupled.h) have 13
+ * vectors, given values, two vectors of a cycle, four of convection, and three more systems. Each mean velocity that
+ * is kept takes two vectors, and one per system. */
 static double time_bytes(const TesProblem *p) {
   const double length = (double)p->space->length;
   double force[TESI_AXES];
@@ -57,8 +58,8 @@ static double cell_levels(const TesProblem *p) {
   return p->mesh->dim == 3 ? 8 / 7. : 4 / 3.;
 }
 
-/* Of boxes with periodic directions: vectors on open boxes, of operators and transfers on all levels, of sweeps that
- * reach round a periodic direction; numbers of nodes and sums of cells, and where these are. */
+/* Boxes with periodic directions: vectors on open boxes for operators, transfers and sweeps across a periodic
+ * direction, on all levels; numbers of nodes, and sums of cells with their places. */
 static double periodic_bytes(const TesProblem *p) {
   const double points = pow((p->space->degree + 1.) / p->space->degree, p->mesh->dim);
   if (!tesi_space_is_periodic(p->space->scalar[0])) return 0;
@@ -78,30 +79,30 @@ static double box_bytes(const TesProblem *p) {
                    : 0);
 }
 
-/* Two operators with numbers of nodes (twice) and factors, the one of the cycle with its coarser levels, some ten
+/* Two operators with numbers of nodes (two sets) and factors; the cycle's operator has coarser levels. About ten
  * vectors. */
 static double cells_bytes(const TesProblem *p) {
   const TesiCellView *s = p->space->scalar[0]->view;
   const double nodes = (double)s->cells * s->cell_nodes, levels = cell_levels(p);
   const double factors = s->dim == 3 ? 6 : 3, length = (double)p->space->length;
-  int different = 1; /* components that are alike share an operator */
+  int different = 1; /* equal components share an operator */
   for (int c = 1; c < p->space->parts; c++) different += p->space->part[c] != p->space->part[c - 1];
   const double operators = different * (nodes * (8 + factors * 8) + levels * nodes * (8 + factors * 4));
   return operators + length * (6 * 8 + levels * 7 * 4);
 }
 
-/* Positions of cells, which stay on the host. */
+/* Cell coordinates, which stay on the host. */
 static double position_bytes(const TesProblem *p) {
   return cell_levels(p) * (double)tes_mesh_info(p->mesh).cells * (p->mesh->dim == 3 ? 81 : 18) * 8;
 }
 
-/* Of the dense inverse that takes the place of the levels below (problem.c): a vector in float64, and its copy. */
+/* The dense inverse that replaces the lowest levels (problem.c): as large as a vector in float64; and its copy. */
 static double dense_bytes(const TesProblem *p) {
   return p->equation->own || p->equation->flow || p->equation->couples ? 0 : 12 * (double)p->space->length;
 }
 
-/* Without GMRES. On the host of a GPU some three vectors: data on their way to it, and what is written; transport with
- * element dg makes its matrices and numbers there. */
+/* Without GMRES. The host of a GPU has about three vectors: data on their way to the GPU, and output. Transport with
+ * element dg makes its matrices and numbers on the host. */
 static TesProblemMemory find_bytes(const TesProblem *p) {
   const bool box = p->mesh->kind == TES_MESH_BOX;
   const double bytes = (box ? box_bytes(p) : cells_bytes(p)) + time_bytes(p) + tesi_transport_ordered_bytes(p),

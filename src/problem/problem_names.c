@@ -6,7 +6,7 @@
 #include "problem/support.h"
 #include "space/element.h"
 
-/* Puts the place of an entry before the message about it. */
+/* Puts the place of an entry in front of the message about it. */
 static TesStatus place(TesContext *ctx, const char *where, TesStatus found) {
   TesStatus status = TES_OK;
   char text[600];
@@ -18,7 +18,7 @@ done:
   return status;
 }
 
-/* Every face needs a condition, and conditions go by name. */
+/* Every face needs a condition, and a condition needs a name. */
 static TesStatus refuse_unnamed(const TesMesh *mesh) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
@@ -39,7 +39,7 @@ done:
   return status;
 }
 
-/* Edges, corners and faces between cells have values, springs or what enters there, as a force; none has a normal. */
+/* Edges, corners and faces between cells can have values, springs or a load, as a force; they have no normal. */
 static TesStatus check_group(const TesMesh *mesh, const TesBoundary *entry, int number) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
@@ -73,7 +73,7 @@ done:
   return place(ctx, entry->where, status);
 }
 
-/* Only boundary values know a normal. */
+/* Only boundary values can use a normal. */
 static TesStatus refuse_normal(TesContext *ctx, const char *what, const TesFunction *f) {
   TesStatus status = TES_OK;
   TES_CHECK(!tesi_function_uses(f), "%s is \"%.200s\": nx, ny, nz are known in boundary values alone", what,
@@ -82,7 +82,8 @@ done:
   return status;
 }
 
-/* The functions of the data that materials have too: where they stand in TesData, and their lists in TesiNumbered. */
+/* The functions of the data that materials can have too: their members in TesData, and their lists in
+ * TesiNumbered. */
 static const struct Slot {
   const char *name;
   size_t of, list;
@@ -122,7 +123,7 @@ done:
   return status;
 }
 
-/* How a component is determined. Vectors of element rt have nodes along the normals of faces alone. */
+/* How a component is determined. Vectors of element rt only have nodes for components along the normals of faces. */
 static TesiHow how_of(const TesiElement *element, const TesBoundary *entry, int number, int component) {
   const bool mixed = element && element->with_pressure, normal = component == number / 2;
   switch (entry->condition) {
@@ -138,7 +139,7 @@ static TesiHow how_of(const TesiElement *element, const TesBoundary *entry, int 
   }
 }
 
-/* Takes the place of what a boundary had. */
+/* Replaces the data of a boundary. */
 static void set_given(TesiGiven *target, const TesiGiven *given) {
   TesiGiven old = *target;
   *target = *given;
@@ -155,11 +156,11 @@ static void set_entry(const TesiElement *element, const TesBoundary *entry, int 
   TesiGiven given = {.alpha = mixed ? entry->alpha : NULL, .priority = entry->priority, .total = entry->total};
   for (int c = 0; c < TESI_GIVEN_SCALARS; c++) given.how[c] = how_of(element, entry, number, c);
   for (int c = entry->condition == TES_SLIP ? TESI_GIVEN_SCALARS : 0; c <= TESI_GIVEN_SCALARS; c++)
-    given.g[c] = entry->g[c]; /* of slip what is along the normal */
+    given.g[c] = entry->g[c]; /* slip: values along the normal */
   set_given(target, &given);
 }
 
-/* Of two entries for one name, or of two for all others, the reader expects neither to win. */
+/* If two entries have one name, or two entries are for all other names, a reader would not know which one holds. */
 static TesStatus refuse_twice(TesContext *ctx, const TesProblemDesc *desc, int entry) {
   TesStatus status = TES_OK;
   const char *name = desc->boundary[entry].name;
@@ -173,7 +174,7 @@ done:
   return place(ctx, desc->boundary[entry].where, status);
 }
 
-/* Without an entry values are 0, and groups have no force. */
+/* Without an entry, values are 0, and groups of curves and points have no force. */
 static TesStatus number_boundaries(TesContext *ctx, const TesiElement *element, const TesProblemDesc *desc,
                                    TesiGiven *given) {
   TesStatus status = TES_OK;

@@ -1,4 +1,4 @@
-/* What a number of ranks would make of a problem: its unknowns, memory and time by the model of parallel/scaling.h. */
+/* Predicts a problem on a number of ranks: its unknowns, memory and time, by the model of parallel/scaling.h. */
 #include <math.h>
 #include "base/team.h"
 #include "parallel/scaling.h"
@@ -6,27 +6,27 @@
 #include "problem/problem_memory.h"
 #include "problem/support.h"
 
-/* Whether several ranks keep a box in layers; else it becomes a mesh of trees. Element rt has no other meshes. */
+/* Whether several ranks keep a box, cut in layers; false: it becomes a mesh of trees. Element rt always has boxes. */
 static bool stays_a_box(const TesProblem *p) {
   if (p->equation->support->modes) return true;
   return p->space && tesi_mesh_row(p->mesh) == TESI_GRID &&
          (p->equation->support->ranks.meshes & TESI_ON_GRID) && !p->in_time && !tesi_problem_box_varies(p);
 }
 
-/* Work of an iteration per unknown beside a scalar problem's, measured on an H200: a displacement couples three
+/* Work of an iteration per unknown, relative to a scalar problem, measured on an H200: a displacement couples three
  * components, a flow has a multigrid of the velocity in GMRES (bench/results/h200/stokes.csv). */
 static double weight_of(const TesProblem *p) {
   if (p->equation->flow && p->equation->support->modes) return 1.33;
   return p->equation->flow ? 3.5 : p->equation->support->vector ? 2.5 : 1;
 }
 
-/* Of an iteration of one GPU, what every one of several takes as long for: of element rt as measured on two
- * (measurement ranks_rt of bench/results/h200/solve.csv, whose times it meets within 20 %). */
+/* The share of an iteration's time on one GPU that further GPUs do not reduce. For element rt it was measured on two
+ * GPUs (measurement ranks_rt of bench/results/h200/solve.csv, whose times it meets within 20 %). */
 static double unshared_of(const TesProblem *p, bool gpus) {
   return gpus && p->equation->flow && p->equation->support->modes ? 0.4 : 0;
 }
 
-/* Flows in time have no space here: by their cells, then. */
+/* Flows in time have no space here: their unknowns are found from their cells. */
 static double unknowns_of(const TesProblem *p, int degree) {
   if (p->space) return (double)p->space->dofs;
   return (double)tes_mesh_info(p->mesh).all_cells * pow(degree, p->mesh->dim) * (p->mesh->dim + 1);

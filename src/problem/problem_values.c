@@ -1,4 +1,4 @@
-/* What is told of a solution in numbers: its fields at points, and values. */
+/* Values of a solution, and its fields at points. */
 #include <math.h>
 #include <string.h>
 #include "base/work.h"

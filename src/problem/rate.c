@@ -1,5 +1,5 @@
-/* The derivative in time of a solution, for expressions and estimates: that of the polynomial through the last
- * solutions, two of them, or three where they are there. */
+/* The derivative in time of a solution, for expressions and estimates: the derivative of the polynomial through the
+ * last two solutions, or three if there are so many. */
 #include "problem/in_time.h"
 
 TesiRate tesi_problem_rate(const TesProblem *p) {

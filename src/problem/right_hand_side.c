@@ -85,7 +85,7 @@ done:
 
 /* ---- boundary values ----------------------------------------------------------------------------------- */
 
-/* u <- values at the nodes of boundaries of this priority, and those of `u` at all others; of one component. */
+/* u <- values at the nodes of boundaries of this priority; other nodes keep u. For one component. */
 static TesStatus overlay(const TesProblem *p, const TesSpace *space, const TesFunction *const *g,
                          const TesFunction *one, int priority, TesVector *u) {
   TesContext *ctx = p->context;
@@ -97,7 +97,7 @@ static TesStatus overlay(const TesProblem *p, const TesSpace *space, const TesFu
   double *values[3] = {NULL};
   TES_TRY(tesi_vector_create_on(space->layout, TES_DOUBLE, &v));
   TES_ALLOC(&some, names + 1);
-  for (int pass = 0; pass < 2; pass++) { /* values, then where they are */
+  for (int pass = 0; pass < 2; pass++) { /* values, then marks of their nodes */
     for (int i = 0; i < names; i++)
       some[i] = g[i] && p->numbered.given[i].priority == priority ? pass ? one : g[i] : NULL;
     TES_TRY(tes_functional_lifting(space, (const TesFunction *const *[]){some}, v));
@@ -116,7 +116,7 @@ done:
   return status;
 }
 
-/* Boundaries of lower priority first; with one priority alone, as nearly always, at once. */
+/* Boundaries of lower priority come first. If all have the same priority, as is usual, all are done at once. */
 static TesStatus lift(const TesProblem *p, const TesSpace *space, const TesFunction *const *g, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -140,7 +140,7 @@ done:
   return status;
 }
 
-/* Zero is a value too: where boundaries meet that of the later one holds. */
+/* Zero is a value too: at nodes of two boundaries the value of the later one holds. */
 static TesStatus lift_component(const TesProblem *p, const TesSpace *space, int component,
                                 const TesFunction *zero, TesVector *u) {
   TesContext *ctx = p->context;
@@ -180,7 +180,7 @@ done:
   return status;
 }
 
-/* u += what faces with slip are displaced by. */
+/* u += the displacement given on faces with slip. */
 static TesStatus push(const TesProblem *p, const TesSpace *space, TesVector *u) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -213,7 +213,7 @@ done:
   return status;
 }
 
-/* Where all values are zero there is nothing to lift. */
+/* If all values are zero, there is nothing to lift. */
 TesStatus tesi_problem_lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -240,7 +240,8 @@ static TesStatus subtract_lifting(TesProblem *p) {
 
 /* ---- balance ------------------------------------------------------------------------------------------- */
 
-/* A singular problem has a solution only if the data are in balance: the sum of b is int f + int g. */
+/* A singular problem has a solution only if its data are in balance: the sum of b, which is int f + int g, must be
+ * 0. */
 static TesStatus check_balance(TesProblem *p, int component) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -283,8 +284,8 @@ done:
   return status;
 }
 
-/* On devices given nodes are cleared by a product where that is done often: in time, and with guesses, which are of
- * problems within others. */
+/* On devices given nodes are set to zero by a product if that is done often: in time, and with guesses, as problems
+ * within other problems have. */
 static TesStatus mark_free(TesProblem *p, bool often) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

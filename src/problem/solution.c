@@ -1,4 +1,4 @@
-/* Solves, and makes u of u_0; errors. */
+/* Solves, makes u from u_0, and finds errors. */
 #include <math.h>
 #include "base/work.h"
 #include "functional/rt/rt_functional.h"
@@ -9,7 +9,7 @@
 #include "problem/below.h"
 #include "problem/in_time.h"
 
-/* u <- u_0 + u_D, or u_0 + a constant where that is free. */
+/* u <- u_0 + u_D, or u_0 + a constant if the constant is free. */
 static TesStatus complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -30,7 +30,7 @@ done:
   return status;
 }
 
-/* Of a solve, of which a step in time may make several: where one ended at its floor it is told, once. */
+/* Reports a solve that ended at its floor, once: a step in time may make several solves. */
 void tesi_problem_take_floor(TesProblem *p, const TesSolveResult *result) {
   if (!(result->floor > p->chosen.floor)) return;
   if (!(p->chosen.floor > 0))
@@ -42,7 +42,7 @@ void tesi_problem_take_floor(TesProblem *p, const TesSolveResult *result) {
   p->chosen.floor = result->floor;
 }
 
-/* The steps that are left; iterations and seconds of all, residuals of the last one. */
+/* The remaining steps. The result has iterations and seconds of all steps, and the residuals of the last one. */
 static TesStatus solve_in_time(TesProblem *p, TesSolveResult *result) {
   TesStatus status = TES_OK;
   int iterations = 0;

@@ -87,10 +87,10 @@ static int older(const void *user, int most, const TesVector **old, double *time
   return count;
 }
 
-/* ---- how good a step is -------------------------------------------------------------------------------- */
+/* ---- local errors -------------------------------------------------------------------------------------- */
 
-/* |v| in L2; where its square over- or underflows the largest value in place of it, which the ratios of sizes that are
- * asked for hardly notice. it->d is written over. */
+/* |v| in L2. If its square over- or underflows, the largest entry instead: ratios of norms change little by that.
+ * it->d is overwritten. */
 static TesStatus find_size(TesProblem *p, const TesVector *v, double *size) {
   TesiInTime *it = p->in_time;
   double square = 0;
@@ -152,7 +152,7 @@ static TesStatus undo(void *user) {
   return status == TES_OK ? tesi_in_time_at(p, p->in_time->march.time) : status;
 }
 
-/* The error against the exact solution, of space and time. */
+/* The error against the exact solution, in space and time. */
 static TesStatus add_error(TesProblem *p) {
   double l2 = 0, h1;
   const TesFunction *const *exact = (const TesFunction *const *)p->exact;
@@ -182,5 +182,5 @@ done:
   .name = "stepper", .order = 2, .list = list, .older = older, .begin = begin, .advance = advance,           \
   .judge = judge, .undo = undo, .arrive = arrive, .change = change, .resume = resume
 const TesiScheme tesi_stepper_scheme = {STEPPER};
-/* u_ttt of an oscillation is small twice a period. */
+/* u_ttt of an oscillation is small twice per period. */
 const TesiScheme tesi_second_order_scheme = {STEPPER, .patient = true};

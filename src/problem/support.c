@@ -51,7 +51,7 @@ const TesCondition tesi_named_condition[TESI_NAMED_COUNT] = {[TESI_NAMED_DIRICHL
                                                              [TESI_NAMED_SYMMETRY] = TES_SLIP,
                                                              [TESI_NAMED_RADIAL] = TES_SLIP};
 
-/* Subject: what belongs to some rows, where that is not the key. */
+/* Subject: the feature that belongs to some rows, if the key does not say it. */
 static const struct {
   const char *key, *subject;
 } known[TESI_HAS_COUNT] = {[TESI_HAS_A] = {"data.a", NULL},
@@ -133,7 +133,7 @@ const char *tesi_told_text(const TesFunction *function, const char *otherwise) {
   return function ? tes_function_text(function) : otherwise;
 }
 
-/* "a, b and c" of items that come one by one. */
+/* "a, b and c" from items that are added one by one. */
 typedef struct List {
   char item[16][80];
   int count;
@@ -144,7 +144,7 @@ static void list_add(List *list, const char *item) {
     snprintf(list->item[list->count++], sizeof *list->item, "%s", item);
 }
 
-/* Items of several words are parted by a comma before the last too. */
+/* Items of several words have a comma before the last one too. */
 static void list_join(const List *list, const char *last, char *text, size_t size) {
   bool several = false;
   size_t length = 0;
@@ -160,20 +160,20 @@ static void list_join(const List *list, const char *last, char *text, size_t siz
   }
 }
 
-/* Programs have values that no case file names. */
+/* Programs can use values that no case file names. */
 static const char *word_of(TesiWordsOf of, int word) {
   int count = 0;
   while (tesi_support_words[of].word[count]) count++;
   return word < count ? tesi_support_words[of].word[word] : "another";
 }
 
-/* What rows are asked for: that they have something, or some word of a key, 0: any of its words. */
+/* A request to rows: a feature, or a word of a key; word 0: any word. */
 typedef struct Wanted {
   bool is_word, is_condition;
   TesiHas what;
   TesiWordsOf of;
   int word;
-  TesCondition condition; /* any word that means it */
+  TesCondition condition; /* any word with the same meaning */
 } Wanted;
 
 static unsigned words_of(const TesiSupport *row, TesiWordsOf of) {
@@ -195,7 +195,7 @@ static bool has(const TesiSupport *row, const Wanted *wanted) {
   return wanted->word ? words >> wanted->word & 1 : words != 0;
 }
 
-/* The elements of an equation that have it; *all: whether none has it not. */
+/* The elements of an equation with the feature; *all: whether all its elements have it. */
 static void elements_with(TesEquation equation, const Wanted *wanted, List *list, bool *all) {
   const TesiSupport *row;
   *all = true;
@@ -279,7 +279,7 @@ void tesi_support_list(const TesiSupport *row, TesiWordsOf of, const char *last,
   list_words(words_of(row, of), of, last, text, TESI_REASON);
 }
 
-/* Where else a word is known: on other meshes, or of other rows. */
+/* Where else a word is known: on other meshes, or in other rows. */
 static void tell_word(const TesiSupport *row, TesiWordsOf of, int word, char *text, size_t size) {
   const Wanted wanted = {.is_word = true, .of = of, .word = word};
   const char *const name = word_of(of, word);
@@ -376,7 +376,7 @@ static bool refuses_degree(const TesiSupport *row, const TesiAsked *asked, TesiR
   return true;
 }
 
-/* Steps by their error are of methods that tell it. */
+/* Steps by their error need a method with an error estimate. */
 static bool refuses_method(const TesiSupport *row, const TesiAsked *asked, TesiRefusal *refusal) {
   const int word = asked->word[TESI_OF_TIME_METHOD];
   char methods[160];
@@ -420,7 +420,7 @@ static void refuse_lack(const TesiSupport *row, TesiHas what, TesiRefusal *refus
          known[what].subject ? " belongs to" : "belongs to", others, reason ? "; " : "", reason ? reason : "");
 }
 
-/* Of keys below `time` the key itself is enough. */
+/* If a row lacks `time`, its refusal is enough: keys below `time` are left out. */
 static uint64_t lacking(const TesiSupport *row, const TesiAsked *asked) {
   const uint64_t lacks = asked->has & ~row->has, time = TESI_BIT(TESI_HAS_TIME),
                  below = TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_CFL) | TESI_BIT(TESI_HAS_TOLERANCE) |

@@ -1,7 +1,7 @@
-/* What each equation has with each element, in rows beside the equations (equation/): the only place that allows and
- * refuses. tesi_support_refuse() compares a row with what is asked for, and returns keys of case files with reasons. A
- * program that makes a problem gets the first reason; the case reader puts file and line before each; the tables of
- * docs/support.md are printed from the rows. */
+/* The features of each equation with each element, in rows beside the equations (equation/). Only these rows allow
+ * and refuse. tesi_support_refuse() compares a row with a request, and returns keys of case files with reasons. A
+ * program that makes a problem gets the first reason. The case reader puts file and line in front of each reason. The
+ * tables of docs/support.md are printed from the rows. */
 #ifndef TESI_SUPPORT_H
 #define TESI_SUPPORT_H
 
@@ -10,7 +10,7 @@
 #include "tessera/adapt.h"
 #include "tessera/problem.h"
 
-/* Meshes as rows tell them apart: boxes, periodic boxes, all others. */
+/* Kinds of meshes in rows: boxes, periodic boxes, all others. */
 typedef enum TesiMeshRow { TESI_GRID, TESI_PERIODIC, TESI_TREES, TESI_MESH_ROWS } TesiMeshRow;
 enum { TESI_ON_GRID = 1 << TESI_GRID, TESI_ON_RINGS = 1 << TESI_PERIODIC, TESI_ON_TREES = 1 << TESI_TREES };
 
@@ -36,15 +36,15 @@ typedef enum TesiNamed {
   TESI_NAMED_RADIAL,
   TESI_NAMED_COUNT
 } TesiNamed;
-/* An outflow gives the stress, and a pressure is one against the normal. */
+/* An outflow prescribes the stress; a pressure is a stress against the normal. */
 extern const TesCondition tesi_named_condition[TESI_NAMED_COUNT];
 
 /* Values of `form` in case files: the forms of flows, then the forms of transport. */
 enum { TESI_FORM_CONVECTIVE = TES_FLOW_SYMMETRIC + 1, TESI_FORM_CONSERVATIVE };
-/* Of `stabilization`: a TesStreamline, or this. */
+/* Values of `stabilization`: a TesStreamline, or this. */
 enum { TESI_GRAD_DIV = TES_STREAMLINE_ALWAYS + 1 };
 
-/* Keys whose words a row allows or not. */
+/* Keys with words that a row may allow. */
 typedef enum TesiWordsOf {
   TESI_OF_CONDITION, /* TesiNamed */
   TESI_OF_FORM,
@@ -58,7 +58,7 @@ typedef enum TesiWordsOf {
   TESI_OF_COARSE,
   TESI_OF_COUNT
 } TesiWordsOf;
-/* The key, and its words in the order of the enum, NULL behind the last. */
+/* A key, and its words in the order of the enum; NULL ends them. */
 typedef struct TesiSupportWords {
   const char *key;
   const char *const *word;
@@ -75,7 +75,7 @@ extern const char *const tesi_order_words[];
 extern const char *const tesi_coarsening_words[];
 extern const char *const tesi_coarse_words[];
 
-/* What a row has or has not, beside words: a key of a case file each, or a member of TesProblemDesc. */
+/* Features beside words that a row may have: each is a key of a case file, or a member of TesProblemDesc. */
 typedef enum TesiHas {
   TESI_HAS_A,
   TESI_HAS_C,
@@ -132,14 +132,14 @@ typedef enum TesiHas {
 /* Bits of words. */
 #define TESI_WORD(word) (1u << (word))
 #define TESI_ALL_WORDS (~0u)
-/* What all problems in time have, and all steady ones. */
+/* Features of all problems in time, and of all steady problems. */
 #define TESI_HAS_IN_TIME                                                                                     \
   (TESI_BIT(TESI_HAS_TIME) | TESI_BIT(TESI_HAS_STEP) | TESI_BIT(TESI_HAS_STEADY_END) |                       \
    TESI_BIT(TESI_HAS_SERIES) | TESI_BIT(TESI_HAS_AVERAGE) | TESI_BIT(TESI_HAS_RESTART) |                     \
    TESI_BIT(TESI_HAS_OTHER_RESTART))
 #define TESI_HAS_FILES (TESI_BIT(TESI_HAS_VTU) | TESI_BIT(TESI_HAS_VTKHDF) | TESI_BIT(TESI_HAS_PNG))
 #define TESI_HAS_ALWAYS (TESI_BIT(TESI_HAS_POINTS) | TESI_BIT(TESI_HAS_ADDED_LOAD) | TESI_HAS_FILES)
-/* Of continuous elements, `more` on all meshes. Boxes have patches of cells where a is a matrix. */
+/* Smoothers of continuous elements, with `more` on all meshes. Boxes have cell patches if a is a matrix. */
 #define TESI_Q_SMOOTHERS(more)                                                                               \
   {                                                                                                          \
     [TESI_GRID] = (TESI_ALL_WORDS & ~TESI_WORD(TES_SMOOTHER_ORDERED_CELLS)) | (more),                        \
@@ -148,61 +148,62 @@ typedef enum TesiHas {
     [TESI_TREES] = 1 | TESI_WORD(TES_SMOOTHER_JACOBI) | TESI_WORD(TES_SMOOTHER_CHEBYSHEV) |                  \
                    TESI_WORD(TES_SMOOTHER_CELL_PATCH) | TESI_WORD(TES_SMOOTHER_LINE_PATCH) | (more)          \
   }
-/* The local solvers that are not of Stokes. */
+/* Local solvers of all equations but Stokes. */
 #define TESI_LOCALS_OF_SCALARS (TESI_ALL_WORDS & ~(TESI_WORD(TES_LOCAL_CG) | TESI_WORD(TES_LOCAL_DENSE)))
-/* The same on all meshes. */
+/* The same smoothers on all meshes. */
 #define TESI_SMOOTHERS(words)                                                                                \
   { words, words, words }
 
-/* Numbers that a row wants of the first two functions of the data. */
+/* Which of the first two functions of the data must be numbers. */
 enum { TESI_NUMBER_A = 1, TESI_NUMBER_C = 2 };
 
-/* How the program prints a problem: lines, the last without its end. The first line is the equation. */
+/* The text by which the program prints a problem. The first line is the equation; the last line has no line end. */
 typedef struct TesiTold {
   char text[8000];
   int length;
-  char constants[200]; /* of elasticity, as they were given in the place of lambda and mu; "": these */
+  char constants[200]; /* of elasticity: the constants given instead of lambda and mu; "": these two were given */
 } TesiTold;
 void tesi_told_add(TesiTold *told, const char *format, ...) TESI_PRINTF(2, 3);
 const char *tesi_told_text(const TesFunction *function, const char *otherwise);
 
-/* Why a row lacks a key that other rows have: printed in messages behind "belongs to ...", and in the manual. */
+/* The reason why a row lacks a key that other rows have. Messages print it after "belongs to ...", and so does the
+ * manual. */
 typedef struct TesiLack {
   TesiHas what;
-  const char *reason; /* NULL behind the last */
+  const char *reason; /* NULL ends the list */
 } TesiLack;
 
 typedef struct TesiSupport {
   TesEquation equation;
   TesElement element;
   unsigned meshes; /* TESI_ON_... */
-  unsigned usual;  /* the same: where element auto means this one */
+  unsigned usual;  /* TESI_ON_...: where element auto means this row's element */
   struct {
-    int usual, least, most, on_cells; /* on_cells: the largest on meshes other than open boxes; 0: most */
-    int kernels, kernels_in_space;    /* the largest on devices with kernels; 0: as on the processor */
+    int usual, least, most, on_cells; /* on_cells: the largest degree on meshes other than open boxes; 0: most */
+    int kernels, kernels_in_space;    /* the largest degree on devices with kernels; 0: as on the processor */
   } degree;
   uint64_t has;                       /* TESI_BIT(TesiHas) */
-  unsigned words[TESI_OF_COUNT];      /* bits of words; 0: the key is not for this row */
-  unsigned smoother[TESI_MESH_ROWS];  /* in the place of words, by mesh */
-  const char *because[TESI_OF_COUNT]; /* why there are no other words; NULL: not told */
+  unsigned words[TESI_OF_COUNT];      /* bits of words; 0: the row does not have the key */
+  unsigned smoother[TESI_MESH_ROWS];  /* instead of words[TESI_OF_SMOOTHER], by mesh */
+  const char *because[TESI_OF_COUNT]; /* why there are no other words; NULL: no reason is given */
   const TesiLack *lacks;              /* NULL: no reasons */
   struct {
-    unsigned meshes;     /* TESI_ON_...: where several ranks work; 0: nowhere */
-    uint64_t has;        /* what they have of `has` */
+    unsigned meshes;     /* TESI_ON_...: meshes on which several ranks work; 0: none */
+    uint64_t has;        /* the features of `has` on several ranks */
     const char *because; /* why nowhere */
   } ranks;
-  double cfl;        /* of steps that the flow chooses where nothing is asked for; 0: a length is asked for */
-  unsigned judged;   /* words of time.method that tell their error; 0: all */
-  unsigned numbers;  /* TESI_NUMBER_...: coefficients that are numbers */
-  double f;          /* the right-hand side where none is given */
+  double cfl;        /* default of steps whose length the flow determines; 0: the length must be given */
+  unsigned judged;   /* words of time.method with an error estimate; 0: all */
+  unsigned numbers;  /* TESI_NUMBER_...: coefficients that must be numbers */
+  double f;          /* default of the right-hand side */
   bool only_in_time; /* no steady problems */
   bool flow;         /* the unknowns are velocity and pressure */
   bool vector;       /* a component a direction */
-  bool modes;        /* its space is not made of nodes alone */
+  bool modes;        /* some unknowns of its space are not nodal values */
   bool halved;       /* its solution is over halved cells */
   bool groups;       /* values can be given at curves and points of a mesh file */
-  const char *field; /* of the solution in checkpoints of steady problems */
-  const char *unknowns; /* what it solves for, in the manual */
+  const char *field; /* name of the solution in checkpoints of steady problems */
+  const char *unknowns; /* the unknowns, in the manual */
   void (*tell)(const TesProblemDesc *desc, int dim, TesiTold *told);
 } TesiSupport;
 
@@ -225,14 +226,14 @@ typedef struct TesiSupport {
     TESI_HAS_CHECKPOINT, "it is solved in time: its files are those of restarts"                             \
   }
 
-/* What is asked for. */
+/* A request: the features that a description uses. */
 typedef struct TesiAsked {
   TesiMeshRow mesh;
   int dim, degree;         /* 0: not given */
   bool kernels;            /* on a device with kernels */
   bool ranks;              /* on several ranks */
-  bool cut_is_periodic;    /* the last direction of a box, which ranks cut */
-  bool whole;              /* a whole problem: what is missing is refused too */
+  bool cut_is_periodic;    /* the last direction of a box, which ranks cut, is periodic */
+  bool whole;              /* a complete problem: then a feature that is missing is refused too */
   uint64_t has;            /* TESI_BIT(TesiHas) */
   int word[TESI_OF_COUNT]; /* 0: not given */
 } TesiAsked;
@@ -240,35 +241,35 @@ typedef struct TesiAsked {
 enum { TESI_REASON = 480 };
 typedef struct TesiRefusal {
   const char *key; /* of a case file */
-  bool missing;    /* a part of this build or device, not of the description */
+  bool missing;    /* a part of this build or device is missing; false: the description is at fault */
   char reason[TESI_REASON];
 } TesiRefusal;
 
-/* Whether the row of a problem has it; a problem without a row has nothing. */
+/* Whether the row of a problem has a feature; a problem without a row has none. */
 bool tesi_problem_has(const TesProblem *problem, TesiHas what);
-/* Refuses what is asked for of a problem that is there: bits of TesiHas. */
+/* Refuses features (bits of TesiHas) for an existing problem. */
 TesStatus tesi_problem_allow_more(const TesProblem *problem, uint64_t has);
 /* Refuses what several ranks lack of a description, on a mesh of this row, on GPUs or on processors. */
 TesStatus tesi_problem_allow_ranks(TesContext *ctx, const TesiSupport *row, const TesProblemDesc *desc,
                                    TesiMeshRow mesh, bool gpus);
 TesiMeshRow tesi_mesh_row(const TesMesh *mesh);
-/* The row of a number; NULL behind the last. */
+/* The row with this number; NULL after the last. */
 const TesiSupport *tesi_support_row(int number);
-/* The row of an equation and an element, auto too; NULL, and the reason: there is none. */
+/* The row of an equation and an element, which may be auto. NULL: there is none, and `refusal` has the reason. */
 const TesiSupport *tesi_support_find(TesEquation equation, TesElement element, TesiMeshRow mesh,
                                      TesiRefusal *refusal);
-/* The first `most` things that a row refuses of those asked for; returns how many. */
+/* Finds the first `most` requests that a row refuses; returns their number. */
 int tesi_support_refuse(const TesiSupport *row, const TesiAsked *asked, int most, TesiRefusal *refusal);
-/* Whether it refuses a word of a key. */
+/* Whether the row refuses a word of a key. */
 bool tesi_support_refuses_word(const TesiSupport *row, TesiMeshRow mesh, TesiWordsOf of, int word,
                                TesiRefusal *refusal);
-/* Whether it refuses an entry's condition, or functions that no such condition has. */
+/* Whether the row refuses the condition of an entry, or functions that do not belong to the condition. */
 bool tesi_support_refuses_condition(const TesiSupport *row, const TesBoundary *entry, int dim,
                                     TesiRefusal *refusal);
 
 /* ---- ranges (support_range.c) ---- */
 
-/* What a number of a description may be. */
+/* The allowed values of a number in a description. */
 typedef struct TesiRange {
   const char *name;                               /* as messages call it */
   enum { TESI_WHOLE, TESI_LONG, TESI_REAL } kind; /* int and enum, int64_t, double */
@@ -277,25 +278,27 @@ typedef struct TesiRange {
   const char *expected; /* in words; NULL: least..most */
   double also;          /* one more number; 0: none */
 } TesiRange;
-/* Refuses the first number of a description that is none of its range. */
+/* Refuses the first number of a description that is out of its range. */
 TesStatus tesi_support_check(TesContext *ctx, const void *desc, int ranges, const TesiRange *range);
 TesStatus tesi_support_check_problem(TesContext *ctx, const TesProblemDesc *desc);
 TesStatus tesi_support_check_adaptation(TesContext *ctx, const TesAdaptDesc *desc);
-/* The words of a key that a row has, with this before the last. */
+/* The words of a key that a row allows, with `last` in front of the last word. */
 void tesi_support_list(const TesiSupport *row, TesiWordsOf of, const char *last, char text[TESI_REASON]);
-/* Words of solvers that several ranks do not have, on any row. */
+/* Words of solvers that no row has on several ranks. */
 bool tesi_support_is_for_one(TesiWordsOf of, int word);
-/* The key of what a row has. */
+/* The key of a feature. */
 const char *tesi_has_key(TesiHas what);
-/* "poisson and transport": the equations that have it, with their elements where not all of them have. */
+/* "poisson and transport": the equations that have a feature. An equation is listed with elements if not all of its
+ * elements have it. */
 void tesi_support_who(TesiHas what, char text[TESI_REASON]);
 /* "stokes with element q" */
 void tesi_support_name(const TesiSupport *row, char text[80]);
-/* Why a row lacks what other rows have: its own reason, or the reason of what that needs; NULL: none is given. */
+/* Why a row lacks a feature that other rows have: its own reason, or the reason for a feature that this one needs;
+ * NULL: none is given. */
 const char *tesi_support_why(const TesiSupport *row, TesiHas what);
-/* A line of the matrix of docs/support.md; false behind the last. */
+/* A line of the matrix of docs/support.md; false after the last. */
 bool tesi_support_feature(int number, TesiHas *what);
-/* The tables of docs/support.md, and those at the head of problem.h. Like snprintf. */
+/* The tables of docs/support.md, and the tables at the head of problem.h. Arguments and result as in snprintf. */
 size_t tesi_support_table(char *buffer, size_t size);
 size_t tesi_support_head(char *buffer, size_t size);
 

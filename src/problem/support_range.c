@@ -1,4 +1,4 @@
-/* What the numbers of descriptions may be, whatever the equation. */
+/* The ranges of the numbers in descriptions, the same for all equations. */
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #define REAL(name, member, least, most, expected)                                                            \
   { name, TESI_REAL, AT(member), least, most, expected, 0 }
 
-/* -1 is "none" of those that have it. */
+/* -1 means "none" where that is possible. */
 static const TesiRange of_problems[] = {
     WHOLE("boundaries", boundaries, 0, INT_MAX),
     WHOLE("materials", materials, 0, INT_MAX),

@@ -6,7 +6,7 @@
 
 typedef struct Page {
   char *buffer;
-  size_t size, length; /* length may pass size: what would have been written */
+  size_t size, length; /* length may be larger than size: the length of the complete text */
 } Page;
 
 static void put(Page *p, const char *format, ...) TESI_PRINTF(2, 3);
@@ -113,7 +113,7 @@ static const struct {
                 {TESI_HAS_GRAD_DIV, "grad-div term (`space.stabilization`)"},
                 {TESI_HAS_MATERIALS, "materials (`data.materials`)"}};
 
-/* Problems in time have their files in the restart. */
+/* Files of problems in time are those of the restart. */
 static void put_matrix(Page *p) {
   const TesiSupport *row;
   put(p, "\n| |");
@@ -129,7 +129,7 @@ static void put_matrix(Page *p) {
   put(p, "\n");
 }
 
-/* What a row has on one rank is on several, or not. */
+/* Whether several ranks have a feature that one rank has. */
 static void put_on_ranks(Page *p, const TesiSupport *row, bool wanted) {
   int count = 0;
   for (int i = 0; i < TESI_HAS_COUNT; i++) {
@@ -179,7 +179,7 @@ static void put_keys(Page *p) {
   }
 }
 
-/* What a name is of, in words. */
+/* What a name is, in words. */
 static const char *whose(const TesiFieldRow *row) {
   static const char *const kinds[] = {"elasticity",        "scalars",    "flows",
                                       "scalars, flows",    "elasticity", "scalars, elasticity",

@@ -1,4 +1,4 @@
-/* A look at the cells: how stretched they are, how a varies within them. */
+/* Looks at the cells: how stretched they are, and how a varies in them. */
 #include "problem/survey.h"
 #include <math.h>
 #include <string.h>
@@ -8,15 +8,16 @@
 
 enum { SAMPLE = 4096, POINTS = 27 };
 
-/* Three times as long in one direction, but for round-off: couplings differ by the square of it. From there on lines of
- * cells take at most 0.85 of the time of chebyshev (`stretched` in bench/results). */
+/* Three times as long in one direction, up to round-off: couplings differ by the square of this ratio. From this
+ * ratio on, lines of cells take at most 0.85 of the time of chebyshev (`stretched` in bench/results). */
 static const double STRETCHED = 8.99;
-/* Condition of the metric of a cell, scaled to a diagonal of 1: 3 where edges meet at 120 degrees. */
+/* Condition number of the metric of a cell, scaled to a diagonal of 1: it is 3 if edges meet at 120 degrees. */
 static const double SHEARED = 10;
-/* Of a cell's edges, of the body and the thinnest cell, and of a in two cells one after the other. */
+/* Ratios: of a cell's edges, of the body to its thinnest cell, and of a in two consecutive cells. */
 static const double THIN = 3, FLAT = 5, SLENDER = 500, ROUGH = 100, SLIM = 8;
 
-/* The points 0.02, 0.47, 0.92 a direction, which symmetric data do not single out: xi[points][dim]. */
+/* xi[points][dim] <- the points 0.02, 0.47, 0.92 per direction. They are not symmetric, so that symmetric data have
+ * no special values there. */
 static int make_points(int dim, double *xi) {
   const int points = dim == 3 ? POINTS : 9;
   for (int p = 0, at = 0; p < points; p++)
@@ -24,7 +25,7 @@ static int make_points(int dim, double *xi) {
   return points;
 }
 
-/* metric <- J^-1 a J^-T by cofactors, but for a common factor; a: 00 01 (02) 11 (12 22). */
+/* metric <- J^-1 a J^-T by cofactors, up to a common factor; a: 00 01 (02) 11 (12 22). */
 static void metric_of(int dim, const double *J, const double *a, double metric[3][3]) {
   double cofactor[3][3];
   for (int d = 0; d < dim; d++)
@@ -54,8 +55,9 @@ static TesiStretch stretch_of(int dim, double metric[3][3]) {
                                     : TESI_EVEN;
 }
 
-/* Whether two directions are far from orthogonal in the metric: 2 x 2 blocks of it, scaled to 1 on the diagonal, have
- * the condition (1 + c) / (1 - c), c their other entry, which the condition of the whole is not below. */
+/* Whether two directions are far from orthogonal in the metric. A 2 x 2 block of it, scaled to 1 on the diagonal, has
+ * the condition number (1 + c) / (1 - c), c its other entry. The condition number of the whole metric is at least as
+ * large. */
 static bool is_sheared(int dim, double metric[3][3]) {
   double most = 0;
   for (int d = 0; d < dim; d++)
@@ -64,7 +66,7 @@ static bool is_sheared(int dim, double metric[3][3]) {
   return 1 + most > SHEARED * (1 - most);
 }
 
-/* *middle <- a at the point in the middle. */
+/* *middle <- a at the middle point. */
 static TesStatus jump_of(const TesProblem *p, const TesFunction *a, int points, const double *x, double *jump,
                          double *middle) {
   TesContext *ctx = p->context;
@@ -97,8 +99,8 @@ static bool data_vary(const TesProblem *p) {
   return false;
 }
 
-/* The diffusion coefficients of the form in a cell; they are positive there, which operators have checked. matrix <-
- * that at the point in the middle, where it is one. */
+/* The diffusion coefficients of the form in a cell, which are positive, as operators have checked. matrix <- the
+ * coefficient at the middle point, if it is a matrix. */
 static TesStatus look_at_data(const TesProblem *p, int64_t cell, int points, const double *x, double *jump,
                               double *middle, double matrix[6]) {
   TesContext *ctx = p->context;
@@ -119,10 +121,10 @@ done:
   return status;
 }
 
-/* Of the cells so far. */
+/* Of the cells looked at so far. */
 typedef struct Shape {
-  double lower[3], upper[3]; /* of boxes round them */
-  double width[3];           /* of these boxes, sums */
+  double lower[3], upper[3]; /* of their bounding boxes */
+  double width[3];           /* of the bounding boxes; sums */
   double thinnest;           /* edge */
   double thin, flat;         /* cells that are */
 } Shape;
@@ -144,10 +146,10 @@ static void look_at_shape(int dim, const double *x, const double *J, Shape *shap
   shape->thinnest = fmin(shape->thinnest, least);
 }
 
-/* Nested dissection cuts a body of `along` nodes in its longest direction, and `across` in the next one, by sections of
- * s = unknowns / along: 20 s^3 flops for the cuts of a part as long as wide, of which there are along / across; MUMPS
- * takes 0.7 to 1.2 times as many for beams, sheets and cubes of 2e4 to 1e5 unknowns, and at most 1.5 unknowns s
- * entries. */
+/* Nested dissection cuts a body of `along` nodes in its longest direction, and `across` in the next one, by sections
+ * of s = unknowns / along nodes. The cuts of a part as long as wide take 20 s^3 flops; there are along / across such
+ * parts. MUMPS takes 0.7 to 1.2 times as many flops for beams, sheets and cubes of 2e4 to 1e5 unknowns, and at most
+ * 1.5 times unknowns times s entries. */
 static void predict_factors(const TesSpace *space, double cells, const double extent[3], const Shape *shape,
                             TesiSurvey *survey) {
   double along = 1, across = 1;
@@ -182,7 +184,7 @@ static void judge_shape(TesContext *ctx, const TesSpace *space, double cells, Sh
   predict_factors(space, cells, extent, shape, survey);
 }
 
-/* Points and Jacobians of a cell; a box is asked for its coordinates, so that it need not hold a geometry. */
+/* Points and Jacobians of a cell. For a box they come from its coordinates, so that it needs no geometry. */
 static TesStatus place(const TesMesh *mesh, int64_t cell, int points, const double *xi, double *x, double *J) {
   const int dim = mesh->dim;
   if (mesh->kind != TES_MESH_BOX) return tes_mesh_evaluate(mesh, cell, points, xi, x, J);
@@ -206,7 +208,7 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
   const int dim = p->mesh->dim;
   const int64_t cells = p->mesh->cells, stride = 1 + (cells - 1) / SAMPLE;
   double xi[3 * POINTS], x[3 * POINTS], J[9 * POINTS];
-  const bool vary = data_vary(p); /* else the middle of a cell is enough */
+  const bool vary = data_vary(p); /* otherwise the middle of a cell is enough */
   const int most = make_points(dim, xi), points = vary ? most : 1;
   const double *at = vary ? xi : xi + most / 2 * dim;
   double of[3] = {0};

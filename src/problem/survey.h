@@ -4,10 +4,10 @@
 
 #include "problem/problem.h"
 
-/* From at most some ten thousand cells, evenly distributed. */
+/* Measured on at most some ten thousand cells, evenly distributed. */
 typedef struct TesiSurvey {
-  TesiStretch stretch; /* of cells of meshes other than boxes: of one in a hundred at least; where a is a matrix also
-                        * of boxes, in the metric of a */
+  TesiStretch stretch; /* Cells of meshes other than boxes: at least one in a hundred is stretched. If a is a matrix,
+                        * also cells of boxes, in the metric of a. */
   bool matrices; /* a is a matrix somewhere */
   bool thin;     /* a tenth of the cells is three times as long as thick */
   bool slender;  /* five times as long, or the body is 500 times as long as its thinnest cell is thick */

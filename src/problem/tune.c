@@ -1,13 +1,13 @@
-/* Which cycle, by the factor that one is measured to reach. With a polynomial of degree m the number of iterations
- * times m stays the same where it is large, so that a longer polynomial saves what an iteration costs besides. On easy
- * meshes it loses.
+/* Adjusts the cycle to its measured convergence factor. For a polynomial of degree m with many iterations, iterations
+ * times m stays the same, so a longer polynomial saves the other costs of an iteration. On easy meshes it costs time.
  *
- * Cycles that smooth after their coarse correction alone, by 2 m, need 20 to 30 % fewer applications on cells that are
- * sheared; on needles they need as many. They are not symmetric. Conjugate gradients whose direction is conjugate to
+ * Cycles that smooth only after their coarse correction, with degree 2 m, need 20 to 30 % fewer applications on
+ * sheared cells, and as many on needles. They are not symmetric. Conjugate gradients whose direction is conjugate to
  * the last one need no symmetry (Bouwmeester, Dougherty, Knyazev, Nonsymmetric preconditioning for conjugate gradient
- * and steepest descent methods, 2015): up to 15 iterations they take 15 % more than GMRES at most, and no memory for a
- * basis. From 30 on they take half as many more, and where coarse levels are poor, as of cells in sectors round a node,
- * three times as many as with the symmetric cycle: so such cycles end where the level below is hard too. */
+ * and steepest descent methods, 2015). Up to 15 iterations they take at most 15 % more than GMRES, and no memory for
+ * a basis. From 30 on they take half as many more. Where coarse levels are poor, as for cells in sectors round a
+ * node, they take three times as many as with the symmetric cycle. So such cycles are not used if the level below is
+ * hard too. */
 #include <math.h>
 #include <stdio.h>
 #include "multigrid/multigrid.h"
@@ -15,17 +15,18 @@
 #include "problem/problem.h"
 #include "smoother/smoother.h"
 
-/* The factor of a step of conjugate gradients on the level below the finest: cubes and balls to degree 4 have 0.01 to
- * 0.04, at degree 7 0.06; split tetrahedra and needles 0.05 to 0.15; Kershaw's cells 0.13 to 0.36 with
- * eps 0.3, 0.2 to 0.54 with eps 0.1. That level has fewer and rounder cells: the finest one's factor is up to three
- * times as large. */
+/* The convergence factor of conjugate gradients on the level below the finest: 0.01 to 0.04 on cubes and balls to
+ * degree 4, 0.06 at degree 7; 0.05 to 0.15 on split tetrahedra and needles; on Kershaw's cells 0.13 to 0.36 with eps
+ * 0.3, and 0.2 to 0.54 with eps 0.1. That level has fewer and rounder cells: the factor on the finest level is up to
+ * three times as large. */
 static const struct {
   double least;         /* factor */
   int symmetric, after; /* percent of the usual degree of the polynomial; 0: not tried */
 } rows[] = {{0.4, 300, 0}, {0.27, 200, 500}, {0.2, 200, 300}, {0.08, 200, 200}, {0.05, 150, 0}, {0, 100, 0}};
 
-/* Lines of cells leave so little that one step of them is enough: 30 % less time with 5 iterations in place of 4. From
- * degree 5 on both take the same, and at degree 1, where one step takes 7 to 9 iterations in place of 5 or 6. */
+/* Lines of cells leave so little error that one step is enough: 30 % less time, with 5 iterations instead of 4. From
+ * degree 5 on both take the same time. So they do at degree 1, where one step takes 7 to 9 iterations instead of 5 or
+ * 6. */
 static bool wants_one_step(const TesProblem *p, double factor) {
   enum { LEAST = 2, MOST = 4 };
   static const double little = 0.05;
@@ -34,7 +35,7 @@ static bool wants_one_step(const TesProblem *p, double factor) {
          tes_multigrid_level(p->multigrid, top).smoother->kind == TES_SMOOTHER_LINE_PATCH;
 }
 
-/* Whether nothing that is changed here is asked for, and cycles are those of one symmetric component. */
+/* Whether none of the options changed here was asked for, and cycles are those of one symmetric component. */
 static bool may_change(const TesProblem *p) {
   const TesSolveOptions *o = &p->options;
   const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO && !o->own_smoother &&
@@ -44,8 +45,8 @@ static bool may_change(const TesProblem *p) {
          tesi_multigrid_polynomial(p->multigrid) > 0;
 }
 
-/* Applications of the operator that an iteration takes, in float32 on the finest level: of `steps` steps, of conjugate
- * gradients and transfers; a step on cell patches takes one more, and passes over vectors a third. */
+/* The applications of the operator in an iteration, in float32 on the finest level: of `steps` steps, conjugate
+ * gradients and transfers. A step on cell patches takes one more, and passes over vectors take a third. */
 static double work_of(const TesProblem *p, int steps) {
   const int top = tes_multigrid_levels(p->multigrid) - 1;
   const double other = 5.7,
@@ -54,14 +55,14 @@ static double work_of(const TesProblem *p, int steps) {
   return other + steps * step;
 }
 
-/* Digits for an application. */
+/* Digits per application. */
 static double worth(const TesProblem *p, double factor, int steps) {
   return -log(fmin(fmax(factor, 1e-6), 1)) / work_of(p, steps);
 }
 
 enum { STEPS = 2 };
 
-/* Whether the cycle that smooths after its coarse correction alone is better: it is there afterwards. */
+/* Whether the cycle that smooths only after its coarse correction is better; if so, it is made. */
 static TesStatus try_after(TesProblem *p, double factor, int percent, bool *better) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

@@ -6,7 +6,7 @@ static void set_zero(const TesiVaried *v, const TesFunction **f) {
   *f = tesi_function_retain(v->zero);
 }
 
-/* NULL means 1 to some forms: directions that are not given are 0, also in materials with a function of their own. */
+/* For some forms NULL means 1. Directions that are not given are 0, also in materials with their own function. */
 static void fill(const TesProblem *p, TesiVaried *v) {
   const TesiNumbered *own = &p->numbered;
   TesiNumbered *n = &v->own;
@@ -22,7 +22,7 @@ static void fill(const TesProblem *p, TesiVaried *v) {
   }
 }
 
-/* The conditions of the problem with directions for functions. */
+/* The conditions of the problem, with directions instead of functions. */
 static TesStatus take_conditions(const TesProblem *p, TesiVaried *v) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

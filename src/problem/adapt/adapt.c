@@ -13,7 +13,7 @@
 typedef struct Loop {
   TesContext *context;
   const TesAdaptDesc *desc;
-  TesProblemDesc desc_at; /* of the step at hand */
+  TesProblemDesc desc_at; /* of the present step */
   TesValue goal;          /* DWR */
   int steps;
   double fraction;
@@ -25,8 +25,8 @@ typedef struct Loop {
   int8_t *mark;
   TesAdaptStep at, last; /* last: complete */
   double before;         /* upper figure of the step before `at` */
-  double refine_seconds; /* that the mesh of `at` took */
-  int64_t next_dofs;     /* unknowns of the mesh that max_dofs does not allow; 0: none */
+  double refine_seconds; /* seconds for making the mesh of `at` */
+  int64_t next_dofs;     /* unknowns of the mesh that max_dofs forbids; 0: there is none */
   TesiRoom room;
 } Loop;
 
@@ -64,7 +64,7 @@ done:
   return status;
 }
 
-/* |sqrt(a) grad e| with a at the middle of each cell, or the energy of elasticity; the two norms of the report. */
+/* |sqrt(a) grad e| with a at the middle of each cell, or the energy norm of elasticity; two norms for the report. */
 static TesStatus energy_error(Loop *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -111,7 +111,7 @@ static TesStatus goal_error(Loop *s) {
   uint8_t *none = NULL;
   TesSpace *fine = NULL;
   TesVector *v = NULL;
-  plain.of = "u"; /* of the space of one component */
+  plain.of = "u"; /* the space of one component */
   if (expression) {
     TES_TRY(tesi_goal_exact_expression(s->problem, goal, &exact));
   } else if (goal->kind == TES_VALUE_POINT) {
@@ -137,7 +137,7 @@ static TesStatus estimate(Loop *s) {
   TesStatus status = TES_OK;
   const double start = tesi_now();
   const bool dual = s->desc->estimator == TES_ESTIMATE_DWR;
-  double sums[2] = {0, 0}; /* of indicators, and of their sizes */
+  double sums[2] = {0, 0}; /* of the indicators, and of their absolute values */
   tesi_work_begin(ctx, "the estimate of step %d", s->at.step);
   TES_TRY(tesi_work_on(ctx, "%lld cells", (long long)s->at.cells));
   TES_ALLOC(&s->indicator, s->cells);
@@ -251,7 +251,7 @@ done:
   return status;
 }
 
-/* One step; the loop's indicators become eta_K for the report. */
+/* Makes one step; the loop's indicators become eta_K for the report. */
 static TesStatus step(Loop *s, int number) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;

@@ -1,8 +1,9 @@
 #include "problem/adapt/dual.h"
 #include <string.h>
 
-/* No fluxes, and values 0 or, where it is asked for, -1 (`minus`). The transport term leaves out on boundaries what the
- * problem's own has there, and the other way round. */
+/* No fluxes, and values 0, or -1 (`minus`) on the boundary of `how`. On a boundary without given values, the
+ * transport term includes the flux if the problem's own term does not, and omits it if the problem's own term
+ * includes it. */
 static void set_boundaries(const TesProblem *problem, const TesiDual *how, const TesFunction *minus,
                            TesiGiven *given) {
   for (int i = 0; i <= tes_mesh_boundaries(problem->mesh); i++) {

@@ -8,7 +8,7 @@ typedef struct TesiDual {
   int degree;
   double tolerance;
   TesStreamline stabilization;
-  int boundary, component; /* where the dual solution is -1; boundary -1: nowhere */
+  int boundary, component; /* the boundary on which the dual solution is -1; -1: there is none */
   TesLoadCallback add_load;
   void *user;
 } TesiDual;

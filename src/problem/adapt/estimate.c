@@ -27,7 +27,7 @@ static int threads_for(const TesiResidual *s) {
   return tesi_team_threads(s->space->context, 16 * s->space->cells * s->space->cell_nodes);
 }
 
-/* What |r|^2, h |j|^2 and, of flows, |div u|^2 count with. */
+/* Weights of |r|^2, h |j|^2 and, of flows, |div u|^2. */
 typedef struct CellWeights {
   double inside, face, divergence;
 } CellWeights;
@@ -36,13 +36,13 @@ typedef CellWeights (*Weigher)(const TesiResidual *s, int64_t cell, const TesiCe
 
 enum { NORMS = 2 };
 
-/* Indicators in some norms, of the same residuals. */
+/* Indicators in several norms, from the same residuals. */
 typedef struct Estimate {
   const TesiResidual *s;
   int norms;
   Weigher weigher[NORMS];
   TesiCellPoints *points;            /* [threads] */
-  double *face[NORMS], *eta2[NORMS]; /* [cells]; face: what h |j|^2 counts with */
+  double *face[NORMS], *eta2[NORMS]; /* [cells]; face: weights of h |j|^2 */
   double *face_across[NORMS];        /* of cells of other ranks */
 } Estimate;
 
@@ -64,7 +64,7 @@ static CellWeights weigh_l2(const TesiResidual *s, int64_t cell, const TesiCellP
   return (CellWeights){time * time, time * time * k / (h * h), h * h / (k * k)};
 }
 
-/* For the L2 norm of a flow's pressure, which balances residuals: a times the energy. */
+/* For the L2 norm of a flow's pressure: a times the energy, since the pressure balances the residual. */
 static CellWeights weigh_pressure(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
   const double k = s->space->degree, h = size_of(s, at), a = tesi_residual_diffusion(s, cell);
   return (CellWeights){h * h / (8 * k * k), 1 / (8 * k), a * a};
@@ -90,7 +90,8 @@ static void add_cells(const void *data, TesiSpan span) {
   }
 }
 
-/* Both cells get a contribution with the data of the finer cell; cells of other ranks get theirs there. */
+/* Both cells of a face get a contribution with the data of the finer cell. Cells of other ranks get their
+ * contribution on their rank. */
 static void add_jump(const Estimate *e, const TesiFacePair *pair, double jump) {
   const int64_t cells = e->s->space->cells;
   const double *from;
@@ -162,7 +163,7 @@ static TesStatus find_indicators(const TesProblem *problem, const TesiResidual *
   TES_TRY(tesi_work_share(ctx, threads_for(s), s->space->cells, CHUNK, add_cells, &e));
   time[1] = tesi_now();
   for (int i = 0; i < norms && tesi_ranks(ctx) > 1; i++) TES_TRY(take_faces(s, e.face[i], &e.face_across[i]));
-  /* several threads add in no order */
+  /* the order of additions differs between runs */
   TES_TRY(tesi_work_share(ctx, tesi_context_deterministic(ctx) ? 1 : threads_for(s), s->pairs, CHUNK,
                           add_faces, &e));
   time[2] = tesi_now();
@@ -216,14 +217,14 @@ done:
   return status;
 }
 
-/* *rest <- the root of the sum over all cells except the twentieth of the cells with the largest values; on one rank
+/* *rest <- the square root of the sum over all cells but a twentieth, the cells with the largest values. On one rank
  * eta2 is sorted. */
 static TesStatus find_rest(TesContext *ctx, int64_t cells, double *eta2, double *rest) {
   enum { PART = 20 };
   TesStatus status = TES_OK;
   int8_t *mark = NULL;
   double sum = 0,
-         least = -INFINITY; /* of what is left, and the least of the marked ones, with its sign changed */
+         least = -INFINITY; /* sum: of the unmarked cells; least: minus the least marked value */
   const int64_t all = tesi_reduce_count(ctx, cells), most = (all + PART - 1) / PART;
   if (tesi_ranks(ctx) == 1) {
     qsort(eta2, (size_t)cells, sizeof *eta2, by_size);
@@ -239,7 +240,7 @@ static TesStatus find_rest(TesContext *ctx, int64_t cells, double *eta2, double 
   }
   tesi_reduce(ctx, TESI_SUM, 1, &sum);
   tesi_reduce(ctx, TESI_MAXIMUM, 1, &least);
-  *rest = sqrt(sum + (double)(marked - most) * -least); /* equal ones are marked together */
+  *rest = sqrt(sum + (double)(marked - most) * -least); /* cells with equal values are marked together */
 done:
   tesi_free(ctx, &mark);
   return status;
@@ -272,14 +273,14 @@ done:
 
 typedef struct Weights {
   const TesiCellView *dual,
-      *space;      /* of z, of the solution: of the first component, which has the nodes of all */
+      *space;      /* of z; of the solution: of the first component, whose nodes are the nodes of all */
   double *z, *low; /* z and I_k z: [components][length of dual], [components][length of space] */
   double *z_across, *low_across; /* of cells of other ranks */
   TesiCellRule dual_rule;
   bool streamline; /* the solution has streamline terms */
 } Weights;
 
-/* z, and I_k z: the values of z at the nodes of the solution that do not hang. */
+/* z, and I_k z, which interpolates z at those nodes of the solution that do not hang. */
 static TesStatus take_dual(const TesProblem *problem, const TesProblem *dual, Weights *w) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
@@ -316,7 +317,7 @@ static void weigh_cell(const TesiResidual *s, const Weights *w, int64_t cell, Te
   *eta = sum;
 }
 
-/* local[nodes] <- z, or I_k z (`of_low`), of a component in a cell, which another rank may have. */
+/* local[nodes] <- z, or I_k z (`of_low`), of a component in a cell, which may be another rank's. */
 static void read_weight(const TesiResidual *s, const Weights *w, bool of_low, int component, int64_t cell,
                         double *local) {
   const TesiCellView *view = of_low ? w->space : w->dual;
@@ -386,7 +387,7 @@ done:
   return status;
 }
 
-/* What is asked for, and the problem with whose data. */
+/* Which errors are estimated, and the problem with the data for it. */
 typedef struct Asked {
   const TesProblem *problem;
   const TesValue *goal;
@@ -398,7 +399,8 @@ static TesStatus add_goal(void *user, const TesSpace *space, TesVector *b) {
                                               : tesi_goal_load(space, asked->goal, b);
 }
 
-/* The dual problem of one degree more, with the goal as its load; for a force, with the value -1 on its boundary. */
+/* The dual problem with one degree more, and the goal as its load. For a force its value on the force's boundary is
+ * -1. */
 static TesStatus solve_dual(const TesProblem *problem, const TesValue *goal, TesProblem **dual) {
   Asked asked = {problem, goal};
   const bool force = goal->kind == TES_VALUE_FORCE;

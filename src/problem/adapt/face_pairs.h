@@ -14,20 +14,20 @@ typedef struct TesiFacePair {
   double origin[2], axis[2][2];
 } TesiFacePair;
 
-/* Faces at cuts between ranks: the sides that this rank sends to other ranks, and the cells of other ranks across such
- * faces, whose numbers begin at the number of this rank's cells. On one rank: none. */
+/* Data of faces at cuts between ranks: the sides that this rank sends to other ranks, and the cells of other ranks
+ * across such faces. The numbers of these cells follow the numbers of this rank's cells. Empty on one rank. */
 typedef struct TesiAcross {
   int64_t shown, cells, seen;
   int32_t *cell;  /* [shown] */
   int8_t *face;   /* [shown] */
-  int32_t *place; /* [seen] index in `cells` for each side that others send; -1: no face here needs it */
+  int32_t *place; /* [seen] index in `cells` of each side that other ranks send; -1: no face here needs it */
 } TesiAcross;
 
 /* All inner faces, each once (a hanging face half by half), and all boundary faces; faces at cuts are on both ranks.
  * *pair is released with tesi_free. `across`, which is zero at entry, is released with tesi_across_free(), after
  * failure too. */
 TesStatus tesi_face_pairs(const TesiCellView *space, TesiAcross *across, TesiFacePair **pair, int64_t *count);
-/* Allocates values[cells][size] <- the values shown[shown][size] of the ranks of these cells. */
+/* Allocates values[cells][size] <- the rows of shown[shown][size] on the ranks that own these cells. */
 TesStatus tesi_across_values(const TesiCellView *space, const TesiAcross *across, size_t size,
                              const void *shown, void *values);
 void tesi_across_free(TesContext *ctx, TesiAcross *across);

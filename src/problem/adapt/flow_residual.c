@@ -1,4 +1,4 @@
-/* Terms of the residuals of flows that diffusion does not have: the pressure, alpha u, convection, and open faces. See
+/* Terms in the residuals of flows beside diffusion: the pressure, alpha u, convection, and open faces. See
  * estimate.h. */
 #include <math.h>
 #include "problem/adapt/estimate.h"

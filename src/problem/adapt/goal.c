@@ -1,4 +1,4 @@
-/* Goals of dual-weighted residuals: what they ask for, and right-hand sides of dual problems. */
+/* Goals of dual-weighted residuals: their numbers, and right-hand sides of dual problems. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static const char *const components_of[] = {"u", "v", "w"}, *const directions[] = {"x", "y", "z"};
 
-/* *name <- a lasting text of the component; of: NULL, the first. */
+/* *name <- a lasting text of the component; `of` NULL: the first component. */
 static TesStatus find_component(const TesMesh *mesh, int components, const TesGoal *goal, const char **name) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
@@ -43,7 +43,7 @@ done:
   return status;
 }
 
-/* A boundary, else a material, else the domain. */
+/* The name is a boundary, else a material, else the domain. */
 static TesStatus find_place(const TesMesh *mesh, const TesGoal *goal, TesValue *value) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
@@ -185,6 +185,6 @@ TesStatus tesi_goal_load(const TesSpace *space, const TesValue *goal, TesVector 
   const int component = tesi_goal_component(goal);
   const TesSpace *part = space->part[component];
   TesVector of_b = tesi_space_range(space, b, component);
-  if (goal->kind == TES_VALUE_FORCE) return TES_OK; /* its dual solution has a value on the boundary */
+  if (goal->kind == TES_VALUE_FORCE) return TES_OK; /* the dual solution has a value on this boundary */
   return goal->kind == TES_VALUE_POINT ? add_point(part, goal, &of_b) : add_integral(part, goal, &of_b);
 }

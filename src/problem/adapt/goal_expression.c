@@ -1,17 +1,17 @@
-/* Goals that are a linear expression in the solution and its derivatives at a point, as a stress: J(u) is its mean over
- * the cells that have the point, and its right-hand side what it makes of each function there. */
+/* Goals that are an expression at a point, linear in the solution and its derivatives, such as a stress. J(u) is the
+ * mean of the expression over the cells that have the point. Its right-hand side holds J of each basis function. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "functional/functional.h"
 #include "problem/adapt/estimate.h"
 
-/* Numbers of each component: the value, and its derivatives. */
+/* For each component: a number for its value, then a number for each derivative. */
 typedef struct Numbers {
   double of[TESI_AXES][1 + TESI_AXES];
 } Numbers;
 
-/* The expression in one cell: at a point, of numbers in the place of the solution. */
+/* The expression in one cell: at a point, with numbers instead of the solution. */
 typedef struct Expression {
   const TesProblem *problem;
   TesiQuantity *quantity;
@@ -28,7 +28,7 @@ static int components_of(const TesProblem *p) {
   return p->equation->vector ? p->space->parts : 1;
 }
 
-/* The component that a source is; -1: a coefficient. */
+/* The component to which a source belongs; -1: it is a coefficient. */
 static int component_of(const TesProblem *p, const TesVector *vector) {
   for (int c = 0; c < components_of(p); c++)
     if (vector && vector == (p->equation->vector ? p->component[c] : p->u)) return c;
@@ -60,7 +60,8 @@ static double evaluate(const Expression *e, const Numbers *given) {
   return out;
 }
 
-/* part[component] <- what value and derivatives count with. Errors: TES_INVALID_INPUT where it is not linear. */
+/* part[component] <- the coefficients of value and derivatives. Errors: TES_INVALID_INPUT if the expression is not
+ * linear. */
 static TesStatus find_parts(const Expression *e, Numbers *part) {
   TesContext *ctx = e->problem->context;
   TesStatus status = TES_OK;
@@ -84,7 +85,7 @@ done:
   return status;
 }
 
-/* Mistakes of the expression begin with the key. */
+/* Messages about the expression begin with its key. */
 static TesStatus name_key(TesContext *ctx, TesStatus found) {
   TesStatus status = TES_OK;
   char text[600];
@@ -104,14 +105,15 @@ TesStatus tesi_goal_check_expression(const TesProblem *p, const TesValue *goal) 
   double xi[3];
   TES_TRY(name_key(ctx, create(p, goal, &e)));
   TES_TRY(tesi_goal_find_cell(p->space->part[0], goal->point, &e.cell, xi));
-  e.cell = e.cell >= 0 ? e.cell : 0; /* ranks without the point find the same mistakes */
+  e.cell = e.cell >= 0 ? e.cell : 0; /* ranks without the point find the same errors */
   TES_TRY(tesi_agree(ctx, p->mesh->cells > 0 ? find_parts(&e, &part) : TES_OK));
 done:
   tesi_quantity_destroy(&e.quantity);
   return status;
 }
 
-/* local[nodes] <- part[0] times the values of the functions at the point + part[1 + d] times their derivatives. */
+/* local[nodes] <- for each basis function at the point: part[0] times its value + part[1 + d] times its
+ * derivatives. */
 static void functions_at(const TesiCellView *space, const double *xi, const double *J,
                          const double part[1 + TESI_AXES], double share, double *local) {
   const int dim = space->dim;

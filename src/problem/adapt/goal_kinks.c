@@ -16,7 +16,7 @@ typedef struct Entry {
   double x[3], n[3];
 } Entry;
 
-/* Nodes of faces within reach of a point. */
+/* Nodes of faces near a point. */
 typedef struct Near {
   TesContext *context;
   int dim;
@@ -59,7 +59,7 @@ static void add(void *user, int64_t node, int boundary, const double *x, const d
   for (int d = 0; d < s->dim; d++) e->x[d] = x[d], e->n[d] = normal[d] / size;
 }
 
-/* The largest sine of an angle below EDGE between faces at a node, and the node's entry. */
+/* The largest sine of an angle below EDGE between faces at a node; *entry: the node's entry. */
 static double largest_kink(const Near *s, const Entry **at) {
   double largest = 0;
   for (int64_t i = 0; i < s->count; i++)
@@ -72,7 +72,7 @@ static double largest_kink(const Near *s, const Entry **at) {
   return largest;
 }
 
-/* The longest way between corners of a cell. */
+/* The largest distance between corners of a cell. */
 static TesStatus find_reach(const TesMesh *mesh, int64_t cell, double *reach) {
   double xi[24], x[24];
   const int dim = mesh->dim, corners = 1 << dim;

@@ -4,7 +4,7 @@
 #include "parallel/comm.h"
 #include "tessera/adapt.h"
 
-/* What a solver's tolerance leaves of a difference. */
+/* The part of a difference that is due to the solver's tolerance. */
 #define EQUAL 1e-6
 
 typedef struct Cells {
@@ -23,8 +23,8 @@ static double sum_from(const Cells *c, double least) {
   return sum;
 }
 
-/* The largest threshold at which the cells above it make up `most`, 0 if there is no positive threshold. Numbers that
- * are not negative have the order of their bits. */
+/* The largest threshold above which the cells make up `most`; 0 if there is no positive threshold. Numbers that are
+ * not negative have the same order as their bits. */
 static double find_least(const Cells *c, double most) {
   uint64_t low = 0, high;
   const double infinite = INFINITY;
@@ -55,7 +55,8 @@ static double zeros_before(const Cells *c, double zeros) {
   return before;
 }
 
-/* If the fraction is larger than the share of cells with an indicator, the first of the other cells are marked too. */
+/* If the fraction is larger than the share of cells with an indicator, the first of the cells without one are marked
+ * too. */
 static int64_t mark_zeros(const Cells *c, double wanted, int8_t *mark) {
   double zeros = 0;
   int64_t count = 0;

@@ -95,8 +95,8 @@ done:
 
 /* ---- state --------------------------------------------------------------------------------------------- */
 
-/* Spaces that vectors go to, and over the mesh whose cells are where those of the old mesh are: NULL where that is the
- * new mesh itself, whose cells ranks have in equal shares. Mass operators are over the latter. */
+/* Spaces that vectors go to, and spaces over the mesh whose cells are on the same ranks as the old cells. The latter
+ * are NULL if this is the new mesh itself. Mass operators are over the latter. */
 typedef struct Ways {
   const TesMesh *beside;
   int count;

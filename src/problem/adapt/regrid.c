@@ -14,7 +14,7 @@ done:
   return status;
 }
 
-/* Leaves of a mesh that a rank shows to all. */
+/* Leaves of a mesh that a rank sends to all ranks. */
 typedef struct Shown {
   int64_t cells;
   int32_t *tree, *origin;
@@ -86,8 +86,8 @@ done:
   return status;
 }
 
-/* Cells that share a node with a marked one, of any rank, are marked, those of a coarse cell beside hanging nodes
- * too. */
+/* Marks cells that share a node with a marked cell of any rank. Cells share the nodes of a coarse cell beside hanging
+ * nodes too. */
 static TesStatus add_layer(const TesiCellView *space, int8_t *mark) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -131,9 +131,9 @@ static void mark_calm(const TesMesh *mesh, double part, const int8_t *first, con
   }
 }
 
-/* What a family may have, of the mean, and be coarsened. Of a flow so much less that their parent,
- * whose indicator would be up to 4^degree times larger, would not be refined again: the indicator of a flow falls
- * slowly where that of a hill is nothing behind it. */
+/* The largest indicator of a family that is coarsened, relative to the mean. For a flow it is so small that the
+ * parent, whose indicator is up to 4^degree times larger, is not refined again: the indicator of a flow falls slowly,
+ * while the indicator behind a moving hill is zero. */
 static double calm_part(const TesSpace *space) {
   const double part = 0.05;
   return space->scalars > 1 ? fmin(part, pow(4, -space->degree)) : part;
@@ -163,14 +163,14 @@ done:
   return status;
 }
 
-/* Whether the balance has undone all marks; cells are where they were. */
+/* Whether the balance has undone all marks; if so, cells are unchanged. */
 static bool is_same(const TesMesh *a, const TesMesh *b) {
   bool same = a->cells == b->cells;
   for (int64_t c = 0; same && c < a->cells; c++) same = a->leaves.level[c] == b->leaves.level[c];
   return !tesi_reduce_any(a->context, !same);
 }
 
-/* Whether there are too many unknowns. */
+/* Whether the mesh has too many unknowns. */
 static TesStatus passes(const TesSpace *space, const TesMesh *mesh, int64_t most, bool *too_many) {
   TesSpace *next = NULL;
   *too_many = false;

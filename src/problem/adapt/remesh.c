@@ -132,7 +132,7 @@ done:
   return status;
 }
 
-/* Of the initial functions. */
+/* Errors of the initial functions. */
 static TesStatus begin_anew(const TesProblem *p, TesProblem *next) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

@@ -44,7 +44,7 @@ done:
   return status;
 }
 
-/* The problem's numbers are those of operators, with sigma in c, and of another time. */
+/* The problem's numbers belong to operators, with sigma in c, and to another time. */
 static TesStatus take_time(const TesProblem *p, TesiResidual *s) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -57,7 +57,7 @@ done:
   return status;
 }
 
-/* Cells of the solution's components; of flows those of the velocity, and of the pressure behind them. */
+/* Cell views of the solution's components; of flows: of the velocity's components, then of the pressure. */
 static TesStatus take_parts(const TesProblem *problem, TesiResidual *s) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
@@ -141,7 +141,7 @@ static void values_of(const TesFunction *f, double constant, int64_t n, const do
   if (f) tesi_function_values(f, n, x, x + n, x + 2 * n, 0, value);
 }
 
-/* A matrix as it is in memory, 00 01 (02) 11 (12 22), times v. */
+/* A matrix, stored as 00 01 (02) 11 (12 22), times v. */
 static void multiply(int dim, int64_t n, const double *a, int64_t p, const double *v, double *out) {
   for (int r = 0; r < dim; r++) out[r] = 0;
   for (int r = 0, at = 0; r < dim; r++)
@@ -226,7 +226,7 @@ void tesi_residual_streamline(const TesiResidual *s, int64_t cell, const TesiCel
   }
 }
 
-/* r -= b . grad u, F[dim][points] the gradient; conservative: F -= b u, F the flux a grad u. */
+/* r -= b . grad u, F[dim][points] the gradient. Conservative: F -= b u instead, F the flux a grad u. */
 static void carry(const TesiResidual *s, const TesiCellPoints *at, const double *u, double *F, double *r) {
   const int64_t n = s->rule.points;
   double b[3 * TESI_CELL_POINTS];
@@ -239,7 +239,7 @@ static void carry(const TesiResidual *s, const TesiCellPoints *at, const double 
         r[p] -= b[d * n + p] * F[d * n + p];
 }
 
-/* r += div F, F[dim][points], which is lost: 1/|J| sum over c of d/dxi_c (|J| J^-1 F)_c. */
+/* r += div F; F[dim][points] is overwritten: 1/|J| sum over c of d/dxi_c (|J| J^-1 F)_c. */
 static void add_divergence(const TesiResidual *s, const TesiCellPoints *at, double *F, double *r) {
   const int dim = s->rule.dim;
   const int64_t n = s->rule.points;
@@ -365,7 +365,7 @@ typedef struct SidePoints {
   double x[3 * TESI_FACE_MOST], J[9 * TESI_FACE_MOST], u[3 * TESI_FACE_MOST], gradient[9 * TESI_FACE_MOST];
 } SidePoints;
 
-/* The number of the table, of six, for the points t = origin + axis s. */
+/* The number of one of six tables, for the points t = origin + axis s. */
 static int side_number(double origin, double axis) {
   const double size = fabs(axis), low = axis < 0 ? origin - size : origin;
   return (axis < 0 ? 3 : 0) + (size > 0.75 ? 0 : low < 0.25 ? 1 : 2);
@@ -393,7 +393,7 @@ static void evaluate_side(const TesiResidual *s, const TesiFacePair *pair, bool 
   const int dim = s->rule.dim, q = s->face_rule.q, n = s->face_rule.points;
   const int cell = other ? pair->other : pair->cell, face = other ? pair->other_face : pair->face;
   int number[2] = {0, 0};
-  bool swapped = false; /* the face's first direction is the second of the own one */
+  bool swapped = false; /* the face's first direction is the second direction of the own face */
   double local[TESI_CELL_MOST];
   for (int d = 0; other && d < dim - 1; d++) {
     const int e = pair->axis[0][d] != 0 ? 0 : 1;
@@ -465,7 +465,7 @@ static void normal_flux(const TesiResidual *s, int64_t cell, const SidePoints *a
     }
 }
 
-/* weight = w |J_F| and the unit normal outwards of the pair's own cell. */
+/* weight = w |J_F|, and the outward unit normal of the pair's own cell. */
 static void normals(const TesiResidual *s, const TesiFacePair *pair, const SidePoints *at, double *weight,
                     double *normal) {
   const TesiFaceRule *rule = &s->face_rule;
@@ -489,7 +489,7 @@ void tesi_residual_leave_tangential(int dim, int points, const double *normal, d
   }
 }
 
-/* j: the flux before, or its jump; on a face of this name. */
+/* j: on entry the flux, then its jump; on a face with this name. */
 static bool named_face(const TesiResidual *s, int name, const SidePoints *at, const double *normal, double *j) {
   const int n = s->face_rule.points;
   int counts = 0;

@@ -1,4 +1,4 @@
-/* What faces at cuts between ranks need of the cells behind them: estimate.h. */
+/* The data of cells behind faces at cuts between ranks: see estimate.h. */
 #include <string.h>
 #include "basis/gauss.h"
 #include "mesh/inner_faces.h"

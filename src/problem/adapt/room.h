@@ -5,12 +5,13 @@
 
 #include "base/base.h"
 
-/* Bytes held when the present step began. */
+/* Bytes in use when the present step began. */
 typedef struct TesiRoom {
   size_t host, device;
 } TesiRoom;
 
-/* A mesh `growth` times as large; bytes of the device that the present step used without need. */
+/* growth: cells of the next mesh over cells of the present mesh; spare: bytes of the device that the present step
+ * used without need. */
 typedef struct TesiNextMesh {
   int64_t cells, dofs;
   double growth;
@@ -18,9 +19,10 @@ typedef struct TesiNextMesh {
 } TesiNextMesh;
 
 void tesi_room_begin(TesContext *ctx, TesiRoom *room);
-/* TES_OUT_OF_MEMORY if the next step needs more memory than there is after the present step is released. Everything a
- * step holds at a time counts (vectors, index tables, factors, levels, Krylov vectors, dual problems, temporary memory
- * of the set-up), in proportion to the mesh. Parts that do not grow, such as the coarsest level, are overestimated. */
+/* Returns TES_OUT_OF_MEMORY if the next step needs more memory than is free after the present step is released. It
+ * counts all memory that a step uses at a time: vectors, index tables, factors, levels, Krylov vectors, dual problems
+ * and temporary memory of the set-up, all in proportion to the mesh. Parts that do not grow, such as the coarsest
+ * level, are overestimated. */
 TesStatus tesi_room_check(TesContext *ctx, const TesiRoom *room, const TesiNextMesh *next);
 
 #endif

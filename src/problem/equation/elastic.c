@@ -1,4 +1,5 @@
-/* density u_tt - div(lambda div u I + 2 mu eps(u)) = f: mu is data.a, the density data.c, in time times sigma. */
+/* density u_tt - div(lambda div u I + 2 mu eps(u)) = f. mu is data.a; data.c is the density, in time multiplied by
+ * sigma. */
 #include "problem/equation/elastic.h"
 #include <math.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
   if (materials) f->by_material = (const TesFunction *const *)list[row->part];
 }
 
-/* ---- what is checked and completed --------------------------------------------------------------------- */
+/* ---- checks and completion of data --------------------------------------------------------------------- */
 
 /* 2 lambda mu / (lambda + 2 mu) */
 typedef struct PlaneStress {
@@ -110,7 +111,7 @@ done:
   return status;
 }
 
-/* If a material gives one of the two constants, the other is that of the whole body. */
+/* If a material gives one of the two constants, the body's value is taken for the other. */
 static TesStatus flatten_all(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -125,7 +126,7 @@ done:
   return status;
 }
 
-/* Where two constants are both given, or none: 1 and 0. */
+/* Defaults are mu = 1 and lambda = 0. Plane stress and thermal strain are completed afterwards. */
 static TesStatus complete_data(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -138,7 +139,7 @@ done:
   return status;
 }
 
-/* The common direction of the normals on all ranks, from the direction on each; -2: a rank has no faces. */
+/* The common direction of the normals on all ranks, from the direction on each rank; -2: a rank has no faces. */
 static void agree_in_direction(TesContext *ctx, int *direction) {
   double extremes[2] = {*direction, *direction == -2 ? -3 : -*direction};
   tesi_reduce(ctx, TESI_MAXIMUM, 2, extremes);
@@ -174,8 +175,8 @@ done:
   return status;
 }
 
-/* Slip on faces whose normals have the same axis: one component is 0, the others are free. Slip on other faces is left
- * to the space (space/slip.h). */
+/* Slip on faces whose normals are along the same axis: this component is 0, the others are free. Slip on other faces
+ * is left to the space (space/slip.h). */
 static TesStatus complete_boundaries(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -184,7 +185,7 @@ static TesStatus complete_boundaries(TesProblem *p) {
     int direction;
     if (how[0] != TESI_NORMAL) continue;
     TES_TRY(find_normal(p->mesh, i, &direction));
-    if (p->numbered.given[i].g[TESI_AXES]) continue; /* planes have no radius: tesi_slip_push() */
+    if (p->numbered.given[i].g[TESI_AXES]) continue; /* planes have no radius: see tesi_slip_push() */
     for (int c = 0; c < TESI_GIVEN_SCALARS && direction >= 0; c++)
       how[c] = c == direction ? TESI_STRONG : TESI_OPEN;
   }
@@ -199,7 +200,7 @@ static TesStatus find_area(const TesMesh *mesh, int degree, int boundary, double
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   TesSpace *space = NULL;
-  /* The load has the quadrature of this degree, so the sum of the load is the force to round-off. */
+  /* The quadrature of the load has this degree too, so the sum of the load is the force to round-off. */
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = degree}, &space));
   TES_TRY(tes_functional_value(
       space, NULL, &(TesValue){.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = boundary},

@@ -4,16 +4,16 @@
 
 #include "problem/problem.h"
 
-/* Called when the load exists: its components along loose motions are removed if they are of the size of rounding, else
- * the load is refused. */
+/* To be called when the load exists. Components of the load along loose motions are removed if they are of the size
+ * of round-off; else the load is refused. */
 TesStatus tesi_elasticity_balance(TesProblem *problem);
-/* size[length] <- sum of |int f phi| and of |int g phi| over each boundary, on the host: the scale of the load's
+/* size[length] <- sum of |int f phi| and of |int g phi| over all boundaries, on the host: the scale of the load's
  * round-off. */
 TesStatus tesi_elasticity_load_size(const TesProblem *problem, double *size);
 /* Called when the data of thermal strain exist: expansion becomes expansion times temperature (TesiNumbered). */
 TesStatus tesi_thermal_complete(TesProblem *problem);
-/* b <- b + int s d phi_i / d x_component, s = (3 lambda + 2 mu) thermal strain (plane stress: 2 lambda + 2 mu), at all
- * nodes or at all except given nodes. */
+/* b <- b + int s d phi_i / d x_component, s = (3 lambda + 2 mu) thermal strain (plane stress: 2 lambda + 2 mu). The
+ * sum is made at all nodes, or at all nodes without given values. */
 TesStatus tesi_thermal_load(const TesProblem *problem, int component, bool all, TesVector *b);
 /* u <- u with its loose motions removed, or replaced by those of the exact solution at the nodes. */
 TesStatus tesi_elasticity_remove_motions(TesProblem *problem);
@@ -23,8 +23,8 @@ TesStatus tesi_elasticity_force(const TesProblem *problem, int boundary, int dir
 TesStatus tesi_elasticity_totals(const TesProblem *problem, double load[TESI_AXES],
                                  double reaction[TESI_AXES]);
 
-/* g <- g / area of a boundary with a total force. On another mesh of the same problem g is divided by the area before
- * already. */
+/* g <- g / area of a boundary with a total force. If the problem has moved to another mesh, g was divided by the
+ * previous mesh's area, and this division is undone. */
 TesStatus tesi_elasticity_spread_force(const TesProblem *problem, int degree, int boundary, TesiGiven *given);
 /* TesiEquation.vary: total forces, and lambda of plane stress. */
 TesStatus tesi_elasticity_vary(const TesProblem *problem, TesProblem *varied);

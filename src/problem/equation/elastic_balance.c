@@ -67,14 +67,14 @@ static void warn(const TesProblem *p) {
              nu);
 }
 
-/* What of the loads may be in a motion: moments about a bore are as round as its cells, whose sagitta goes with the
- * square of the kinks' angle. */
+/* The largest load in a motion that is accepted. The moment about a bore is zero only up to the sagitta of the bore's
+ * cells, which is proportional to the square of the kinks' angle. */
 static double allowed(const TesSpace *space) {
   return space->slip ? fmax(1e-4, space->slip->along.kinks * space->slip->along.kinks) : 1e-8;
 }
 
-/* Whether the load's part of each motion is the round-off of the single loads that were added. A part that faces with
- * slip leave is dropped with a warning. */
+/* Whether the load's component in each motion is the round-off of the single loads that were added. A component that
+ * comes from faces with slip is dropped with a warning. */
 static TesStatus check_parts(const TesProblem *p, const double *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -103,7 +103,7 @@ done:
   return status;
 }
 
-/* In time inertia holds what supports do not. */
+/* In time inertia fixes the motions that supports leave free. */
 static TesStatus tell_in_time(const TesProblem *p) {
   int loose = 0;
   const TesStatus status = p->space->slip ? tesi_elasticity_unheld(p->op, &loose) : TES_OK;
@@ -111,7 +111,7 @@ static TesStatus tell_in_time(const TesProblem *p) {
   return status;
 }
 
-/* Motions that nothing holds: the loads have no part in them, but for rounding, which is taken away. */
+/* Motions that nothing holds: the component of the loads in them must be round-off, and is removed. */
 TesStatus tesi_elasticity_balance(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

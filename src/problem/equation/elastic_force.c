@@ -10,7 +10,7 @@
 #include "problem/in_time.h"
 #include "space/slip.h"
 
-/* y <- K u + M u_tt at all nodes, given ones too, without springs; of all ranks. */
+/* y <- K u + M u_tt without springs, at all nodes, given nodes included; of all ranks. */
 static TesStatus apply_whole(const TesProblem *p, TesVector *y) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -18,7 +18,7 @@ static TesStatus apply_whole(const TesProblem *p, TesVector *y) {
   TES_TRY(tesi_elasticity_apply_whole(p->op, p->u, y));
   TES_TRY(tesi_sum_copies(ctx, p->space->layout->shared, TES_DOUBLE, y->data));
   if (!it) goto done;
-  TES_TRY(tes_vector_copy(p->u, -it->sigma, it->d)); /* the operator has sigma M in it */
+  TES_TRY(tes_vector_copy(p->u, -it->sigma, it->d)); /* the operator contains sigma M */
   TES_TRY(tes_vector_axpy(1, it->stepper->second, it->d));
   TES_TRY(tes_operator_apply(it->mass, it->d, it->r));
   TES_TRY(tes_vector_axpy(1, it->r, y));
@@ -26,7 +26,7 @@ done:
   return status;
 }
 
-/* g[boundaries] <- given tractions of a component, of one boundary or (-1) of all. */
+/* g[boundaries] <- the given tractions of a component, of one boundary or (-1) of all boundaries. */
 static TesStatus find_tractions(const TesProblem *p, int component, int boundary, const TesFunction ***g) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -56,7 +56,7 @@ done:
   return status;
 }
 
-/* values += |int f phi|, of boundary -2 the thermal load, or of a boundary >= 0 |int g phi|, of a component. */
+/* values += absolute loads of a component. boundary -1: int f phi; -2: the thermal load; otherwise int g phi. */
 static TesStatus add_size(const TesProblem *p, int component, int boundary, TesVector *v, double *values) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -97,7 +97,7 @@ done:
   return status;
 }
 
-/* values += alpha u phi of a component over the springs of a boundary, -1: all; of all ranks. */
+/* values += int alpha u phi of a component over the springs of a boundary, -1: of all boundaries; of all ranks. */
 static TesStatus add_springs(const TesProblem *p, int component, int boundary, double *values) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -136,7 +136,7 @@ done:
   return status;
 }
 
-/* int (g - alpha u) of a component over a boundary, as the load and the springs have it. */
+/* int (g - alpha u) of a component over a boundary, with the quadrature of load and springs. */
 static TesStatus find_traction(const TesProblem *p, int boundary, int component, double *sum) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -179,7 +179,7 @@ TesStatus tesi_elasticity_force(const TesProblem *p, int boundary, int direction
   return tesi_force_on(p, &of, boundary, direction, force);
 }
 
-/* Of residuals r of a component at the nodes with slip of this rank, where it is not given. */
+/* Sums residuals r of a component over the nodes with slip of this rank, where the component is not given. */
 static double slip_reaction(const TesProblem *p, int component, const double *r) {
   const TesiSlip *slip = p->space->slip;
   const TesSpace *part = p->space->part[component];

@@ -1,15 +1,16 @@
-/* Thermal strain: stress C : (eps(u) - e I), e = expansion times temperature. In plane strain the elastic strain out of
- * the plane is - e; in plane stress lambda is that of plane stress, and no stress acts there. The weak form has
+/* Thermal strain: stress C : (eps(u) - e I), e = expansion times temperature. In plane strain the elastic strain out
+ * of the plane is - e. In plane stress lambda is replaced by its value for plane stress, and the stress out of the
+ * plane is 0. The weak form has
  *
  *     int C : eps(u) : eps(v) = int f . v + int g . v + int s div v,   s = (m lambda + 2 mu) e,
  *
- * with m = 3, in plane stress 2. It is not integrated by parts, for s jumps between materials. */
+ * with m = 3, in plane stress 2. The last term is not integrated by parts, since s jumps between materials. */
 #include "functional/functional.h"
 #include "problem/equation/elastic.h"
 
 enum { BLOCK = 256 };
 
-/* expansion temperature, or (m lambda + 2 mu) strain; a factor NULL: 1. */
+/* expansion times temperature, or (m lambda + 2 mu) strain; a factor NULL: 1. */
 typedef struct Product {
   TesContext *context;
   TesFunction *factor[2], *lambda, *mu;
@@ -51,7 +52,7 @@ static void forget(void *user) {
   tesi_free(ctx, &s);
 }
 
-/* Messages about the product tell of `named`. */
+/* Messages about the product name `named`. */
 static TesStatus create(const Product *of, const TesFunction *named, TesFunction **product) {
   TesContext *ctx = of->context;
   TesStatus status = TES_OK;
@@ -106,7 +107,7 @@ TesStatus tesi_thermal_complete(TesProblem *p) {
   TesStatus status = TES_OK;
   TesiNumbered *n = &p->numbered;
   const int materials = tes_mesh_materials(p->mesh);
-  bool everywhere = materials > 0; /* materials with their own expansion leave nothing to that of the body */
+  bool everywhere = materials > 0; /* every material has its own expansion, so the body's is not used */
   for (int i = 0; i < materials; i++) {
     const TesFunction *temperature = n->temperature[i] ? n->temperature[i] : n->data.temperature;
     everywhere = everywhere && n->expansion[i];
@@ -128,7 +129,7 @@ done:
 
 /* ---- load ---------------------------------------------------------------------------------------------- */
 
-/* The thermal stress of a material, -1: of the whole body. */
+/* The thermal stress of a material; -1: of the whole body. */
 static TesStatus create_stress(const TesProblem *p, int material, TesFunction **stress) {
   const TesiNumbered *n = &p->numbered;
   const bool own = material >= 0;

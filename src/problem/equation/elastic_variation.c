@@ -1,9 +1,9 @@
-/* Directions of the data of elasticity, completed as the data are (elastic.c). */
+/* Directions of the data of elasticity, completed in the same way as the data (elastic.c). */
 #include "problem/equation/elastic.h"
 
-/* Of plane stress, m = 2 lambda mu / (lambda + 2 mu): with s = m / (2 mu) = lambda / (lambda + 2 mu)
+/* In plane stress lambda becomes m = 2 lambda mu / (lambda + 2 mu). With s = m / (2 mu) = lambda / (lambda + 2 mu)
  *
- *     dm = (1 - s)^2 d lambda + 2 s^2 d mu. */
+ *dm = (1 - s)^2 d lambda + 2 s^2 d mu. */
 typedef struct Flat {
   TesContext *context;
   TesFunction *m, *mu, *lambda_slope, *mu_slope;
@@ -39,7 +39,7 @@ static void forget(void *user) {
   tesi_free(ctx, &f);
 }
 
-/* *lambda <- the direction of m, from that of lambda. */
+/* *lambda <- the direction of m, from the direction of lambda. */
 static TesStatus flatten(TesContext *ctx, const TesFunction *m, const TesFunction *mu,
                          const TesFunction *mu_slope, const TesFunction **lambda) {
   TesStatus status = TES_OK;

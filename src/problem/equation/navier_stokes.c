@@ -169,7 +169,8 @@ const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .force = tesi_split_force,
                                              .own = &tesi_explicit_own};
 
-/* The norm of the pressure's error; a pressure that is not determined is shifted to the mean of the exact pressure. */
+/* The norm of the pressure's error. If the pressure is undetermined, it is shifted to the mean of the exact
+ * pressure. */
 static TesStatus pressure_error(const TesProblem *p, const TesFunction *exact, double *l2) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

@@ -1,4 +1,4 @@
-/* -div(a grad u) + c u = f with discontinuous Q_k: interior penalties, values on boundaries weakly. */
+/* -div(a grad u) + c u = f with discontinuous Q_k: interior penalties, and weakly given values on boundaries. */
 #include <math.h>
 #include "operator/dg/dg.h"
 #include "problem/modal.h"
@@ -19,11 +19,11 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   TesSolveOptions *o = &p->options;
   if (o->pre == 0 && o->post >= 0 && (o->method == TES_METHOD_AUTO || o->method == TES_METHOD_GMRES) &&
       (o->smoother == TES_SMOOTHER_AUTO || o->smoother == TES_SMOOTHER_PATCH))
-    o->pre = -1; /* takes less time than the cycle with both */
+    o->pre = -1; /* takes less time than a cycle that smooths before and after */
   return TES_OK;
 }
 
-/* Nothing is lifted. Where only fluxes are given the data must be in balance, int f + int g = 0. */
+/* There is no lifting. If only fluxes are given, the data must be in balance: int f + int g = 0. */
 TesStatus tesi_modal_balance(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -40,7 +40,7 @@ done:
   return status;
 }
 
-/* A constant that is free becomes that of the mean 0, or of the exact solution's. */
+/* If the constant is free, the mean of the solution becomes 0, or the mean of the exact solution. */
 TesStatus tesi_modal_complete(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

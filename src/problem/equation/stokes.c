@@ -1,8 +1,8 @@
 /* -div(nu grad u) + alpha u + grad p = f, div u = 0, with Raviart-Thomas elements: nu is data.a, alpha data.c.
  *
- * The operator is that of nu / s and alpha / s, s the pressure's unit (pressure_unit.h): with the momentum equation
- * divided by s, and p = s p', it is the system in question, whose rows have one unit. Loads and solutions are those of
- * the data; b while solving and the pressures of u_0 are in units of s. */
+ *The operator has nu / s and alpha / s, s the pressure's unit (pressure_unit.h). With the momentum equation divided
+ *by s, and p = s p', this is the same system, and all its rows have one unit. Loads and solutions have the units of
+ *the data. While solving, b and the pressures of u_0 are in units of s. */
 #include <math.h>
 #include <string.h>
 #include "base/work.h"
@@ -29,8 +29,8 @@ int tesi_stokes_form(const TesProblem *p, TesTermDesc *term) {
   return 3;
 }
 
-/* exp of the mean of log nu over the middles of cells: of viscosities that differ by orders neither the largest nor the
- * smallest is what a flow has. */
+/* exp of the mean of log nu over the middles of cells. If viscosities differ by orders of magnitude, neither the
+ * largest nor the smallest represents the flow. */
 static TesStatus mean_viscosity(const TesProblem *p, double *nu) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -104,8 +104,8 @@ TesPenalty tesi_stokes_penalty(const TesProblem *p) {
   return (TesPenalty)((int)p->options.penalty | (is_symmetric(p) ? TESI_PENALTY_DOUBLED : 0));
 }
 
-/* b <- the load in units of s. Where the viscosity varies the operator knows what its terms at faces leave to the
- * right. f[dim]: over cells. */
+/* b <- the load in units of s. If the viscosity varies, the operator gives the part of its face terms that belongs to
+ * the right-hand side. f[dim]: over cells. */
 static TesStatus load_on(const TesProblem *p, const TesOperator *op, const TesFunction *const *f,
                          TesVector *b) {
   TesContext *ctx = p->context;
@@ -119,7 +119,7 @@ done:
   return status;
 }
 
-/* Of the data's units: who adds a load knows no other; lift() goes on. */
+/* Back to the units of the data, since callbacks that add a load know only these; lift() scales again. */
 static TesStatus load(const TesProblem *p, TesVector *b) {
   const TesStatus status = load_on(p, p->op, p->numbered.data.f, b);
   return status == TES_OK && p->unit != 1 ? tes_vector_copy(b, p->unit, b) : status;
@@ -161,12 +161,13 @@ done:
   return status;
 }
 
-/* Products of cell sizes and their inverses leave nothing of the smaller ones beyond this. */
+/* If cell sizes differ by more than this, products of the sizes and their inverses lose the smaller ones in
+ * rounding. */
 static TesStatus check_cells(const TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double most = 1e8;
-  double ends[2] = {-INFINITY, 0}; /* the negative of the least; the largest */
+  double ends[2] = {-INFINITY, 0}; /* minus the smallest; the largest */
   for (int d = 0; d < p->mesh->dim; d++)
     for (int i = 0; i < p->mesh->box[d]; i++) {
       const double h = p->mesh->coordinates[d][i + 1] - p->mesh->coordinates[d][i];
@@ -182,7 +183,7 @@ done:
   return status;
 }
 
-/* Beyond it squares of squares overflow. */
+/* Beyond this value fourth powers overflow. */
 static TesStatus check_size(const TesProblem *p, const TesFunction *f, const char *what) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -193,17 +194,17 @@ done:
   return status;
 }
 
-/* Whether smoothing before the first coarse correction, about half an iteration of work, spares one. `digits` that an
- * iteration takes off a random residual: 3D, 16^3 to 64^3 cubes without a mass term. */
+/* Whether smoothing before the first coarse correction, which costs about half an iteration, saves one. `digits`: the
+ * digits by which an iteration reduces a random residual. 3D, cubes of 16^3 to 64^3 cells without a mass term. */
 static bool spares_iteration(int degree, double tolerance) {
   static const double digits[] = {1.15, 1.52, 1.78, 2.1};
   const double needed = -log10(tolerance) / digits[tesi_min(degree, 4) - 1], beyond = needed - floor(needed);
   return beyond > 0 && beyond < 0.5;
 }
 
-/* One step after the coarse correction where none are asked for. In 3D the levels below the finest smooth twice up to
- * RT_2 with gmres, which costs an eighth and spares 0.4 iterations of 4.3 (RT_2) and 1.1 of 6.4 (RT_1); from RT_3 on
- * 0.1. */
+/* One step after the coarse correction if no number is given. In 3D with gmres and degrees up to RT_2, the levels
+ * below the finest smooth twice: this costs an eighth and saves 0.4 of 4.3 iterations (RT_2) and 1.1 of 6.4 (RT_1).
+ * From RT_3 on it would save 0.1. */
 static void choose_steps(TesProblem *p, int degree) {
   TesSolveOptions *o = &p->options;
   const bool gmres = o->method == TES_METHOD_GMRES, in_3d = p->mesh->dim == 3;
@@ -263,7 +264,7 @@ done:
   return status;
 }
 
-/* b <- b / s - K u_D, where b is a load, which has no rows of pressures. */
+/* b <- b / s - K u_D, where b is a load, whose pressure rows are zero. */
 static TesStatus lift(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -285,7 +286,7 @@ done:
   return status;
 }
 
-/* Whether the cells of all levels are about cubes of one size: where an odd number is halved they are not. */
+/* Whether the cells of all levels are about cubes of one size. They are not if an odd number of cells is halved. */
 static bool has_cubes(const TesProblem *p) {
   for (int l = 0; l < tes_multigrid_levels(p->multigrid); l++) {
     const TesSpace *space = tes_multigrid_level(p->multigrid, l).space;
@@ -300,17 +301,17 @@ static bool has_cubes(const TesProblem *p) {
   return true;
 }
 
-/* So many that what is left is less than a tenth of the error of the discretisation, velocity and pressure: 1.07 times
- * that is the most that was seen after a thorough cycle (full_steps) on cubes up to 32^3, RT_1 to RT_4. Of usual ones
- * two leave up to 5 times the error of a pressure in 2D, where cycles do less. Of RT_1 with the symmetric gradient
- * a cycle leaves a half. */
+/* The number of cycles that leaves less than a tenth of the discretisation error, for velocity and pressure. After
+ * one thorough cycle (full_steps) the error was at most 1.07 times the discretisation error, on cubes up to 32^3,
+ * RT_1 to RT_4. In 2D cycles reduce less: after two usual cycles the error of a pressure is up to 5 times as large.
+ * With RT_1 and the symmetric gradient a cycle only halves the error. */
 static int start_cycles(const TesProblem *p) {
   if (p->chosen.full_steps) return has_cubes(p) ? 1 : 2;
   return tesi_is_stokes_varying(p->op) && p->space->degree == 1 ? 7 : 3;
 }
 
-/* |div u| in L2 and sqrt(u_0' A u_0 / nu), about |grad u_0|, from r = b - K u_0: modes of the pressure are
- * orthonormal, and the components stand before it. */
+/* |div u| in L2, and sqrt(u_0' A u_0 / nu), about |grad u_0|, from r = b - K u_0. The modes of the pressure are
+ * orthonormal, and follow the components of the velocity. */
 static TesStatus measure_divergence(const TesProblem *p, const TesVector *r, double *divergence,
                                     double *gradient) {
   TesContext *ctx = p->context;
@@ -345,7 +346,7 @@ done:
   return status;
 }
 
-/* What cleaning works with: of the solver where it has that, else its own. */
+/* Scratch vectors for cleaning: the solver's if it has them, else vectors made here. */
 typedef struct Cleaning {
   TesVector *r, *work[2];
   bool known, own_r, own_work; /* known: r is b - K u already */
@@ -370,14 +371,15 @@ static void end_cleaning(Cleaning *c) {
   for (int i = 0; i < 2 && c->own_work; i++) tes_vector_destroy(&c->work[i]);
 }
 
-/* Of a divergence at most, by one cycle in float32 that takes all of it away: 1e-6 was seen. */
+/* The largest divergence after one float32 cycle that removes all of it, relative to the divergence before: 1e-6 was
+ * measured. */
 #define LEFT 1e-5
 
-/* GMRES leaves in the divergence what it leaves in the residual, and a float32 cycle its round-off. A cycle takes
- * all of a divergence away: its coarse correction the means over coarse cells, the first colour after it, whose
- * patches are these cells, the rest, and other colours leave it alone. Levels with an odd number of cells have patches
- * across coarse cells: there a cycle leaves a part. Closed cells take some of it away a cycle, which is repeated for a
- * divergence of 1e-9. */
+/* GMRES leaves a divergence of the size of its residual, and a float32 cycle leaves its round-off. One cycle removes
+ * all of a divergence: its coarse correction removes the means over coarse cells, the first colour after it, whose
+ * patches are these cells, removes the rest, and the other colours keep the divergence. On levels with an odd number
+ * of cells patches overlap several coarse cells, and a cycle leaves a part. With closed cell patches a cycle removes
+ * only a part too, and is repeated until the divergence is 1e-9. */
 static TesStatus clean_divergence(TesProblem *p) {
   enum { CYCLES = 8 };
   const double small = p->options.smoother == TES_SMOOTHER_CELL_PATCH ? 1e-9 : 1e-13;

@@ -5,8 +5,8 @@
 #include "functional/rt/rt_functional.h"
 #include "problem/problem.h"
 
-/* TesiEquation.form and .shown, TesiFlowEquation.check. V(0,1) takes less work from degree 2 on if local solves are
- * exact, and is then chosen; full multigrid does not work with it. */
+/* TesiEquation.form and .shown, TesiFlowEquation.check. If local solves are exact, V(0,1) takes less work from degree
+ * 2 on, and is chosen; full multigrid does not work with it. */
 int tesi_stokes_form(const TesProblem *problem, TesTermDesc *term);
 int tesi_stokes_shown(const TesProblem *problem, TesiShown *shown);
 TesStatus tesi_stokes_check(TesProblem *problem, const TesProblemDesc *desc);
@@ -15,17 +15,17 @@ TesStatus tesi_stokes_check(TesProblem *problem, const TesProblemDesc *desc);
 TesStatus tesi_stokes_choose_unit(TesProblem *problem);
 /* The longest edge of the box. */
 double tesi_stokes_extent(const TesProblem *problem);
-/* A view of the pressures in a vector over its space. */
+/* The pressures in a vector over the problem's space, as a view. */
 TesVector tesi_stokes_pressure(const TesProblem *problem, const TesVector *v);
 TesStatus tesi_stokes_scale_pressure(const TesProblem *problem, double factor, TesVector *v);
 /* The penalty of weak values, for loads: with TESI_PENALTY_DOUBLED. */
 TesPenalty tesi_stokes_penalty(const TesProblem *problem);
 /* If no face is open, the net flux of boundary velocities must vanish relative to `flux`, the integral of |g| (else
- * TES_INVALID_INPUT). A rest of the size of rounding is removed from b. */
+ * TES_INVALID_INPUT). A remainder of the size of round-off is removed from b. */
 TesStatus tesi_stokes_balance(const TesProblem *problem, double flux, TesVector *b);
-/* u <- u + the cycle applied to the divergence, the pressures in r = b - K u of norm `divergence`, and no forces. The
- * correction is as small as the divergence, and so is the round-off of a float32 cycle. work: two vectors of the
- * cycle's precision. unit: the unit of pressures in u, 1 or problem->unit. */
+/* Reduces the divergence: u <- u + the cycle applied to the pressure rows of r = b - K u, whose norm is `divergence`,
+ * with zero in the velocity rows. The correction is as small as the divergence, and so is the round-off of a float32
+ * cycle. work: two vectors of the cycle's precision. unit: the unit of pressures in u, 1 or problem->unit. */
 TesStatus tesi_stokes_correct(TesProblem *problem, const TesVector *r, double divergence,
                               TesVector *const work[2], double unit, TesVector *u);
 

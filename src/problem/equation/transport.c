@@ -1,5 +1,5 @@
-/* u_t - div(a grad u) + b . grad u + c u = f: the form of poisson and, where there is a velocity, the transport term;
- * with streamlines the right-hand side is tested with them too. In time numbered.c holds c + sigma (in_time.h). */
+/* u_t - div(a grad u) + b . grad u + c u = f: the form of poisson and, if there is a velocity, the transport term.
+ * With streamline terms f is multiplied by their test functions too. In time numbered.c is c + sigma (in_time.h). */
 #include <math.h>
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/coarse/factorization.h"
@@ -48,15 +48,16 @@ int tesi_transport_form_of_steps(const TesProblem *p, TesTermDesc *term) {
   return carries(p) ? tesi_diffusion_form(p, term) : tesi_transport_form(p, term);
 }
 
-/* Of the finest level: on several ranks with the levels that are whole on each of them, in its place. */
+/* Bytes on the finest level. On several ranks the levels that every rank has whole are added. */
 static double ordered_bytes(const TesProblem *p) {
   const double own = tesi_ordered_cells_bytes(p->space);
   if (tesi_ranks(p->context) == 1) return own;
   return own + own / fmax(1, (double)p->space->dofs) * TESI_WHOLE_CARRIED;
 }
 
-/* The cycle of the symmetric part takes about 2 |b| L / a iterations, L the width of the domain: 17 at 8, 54 at 32 (Q2,
- * 64 x 64 cells, 1e-9), at a tenth of the cost of set-up. Factors take half of the memory at most. */
+/* The cycle of the symmetric part takes about 2 |b| L / a iterations, L the width of the domain: 17 at a ratio |b| L
+ * / a of 8, 54 at 32 (Q2, 64 x 64 cells, 1e-9). Its set-up costs a tenth. Factors may take half of the free
+ * memory. */
 static bool has_room(const TesProblem *p) {
   const double most = 0.5 * (double)tes_memory_available();
   return !tesi_reduce_any(p->context, !(ordered_bytes(p) < most));
@@ -82,7 +83,7 @@ bool tesi_transport_whole(const TesProblem *p, const TesiTransport *t) {
   return prevails(p, t);
 }
 
-/* Of all ranks: of a mesh that each of them has whole, made coarser where it is large. */
+/* Closed paths on all ranks, from a mesh that every rank has whole; a large mesh is coarsened before. */
 static TesStatus find_closed(const TesOperator *op, int64_t *longest) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -110,8 +111,9 @@ done:
   return status;
 }
 
-/* Coarse meshes carry across closed paths what the finest does not: levels end where sparse factors of the whole are
- * cheap, in 2D at more unknowns. A path through few cells is one of the mesh, not of the flow. */
+/* Coarse meshes carry along closed paths what the finest mesh does not. So levels end when sparse factors of the
+ * whole operator are cheap; in 2D this is at more unknowns. A closed path through few cells belongs to the mesh, not
+ * to the flow. */
 TesStatus tesi_transport_enough(const TesProblem *p, int64_t *dofs) {
   enum { PATH = 8, PLANE = 150000, SPACE = 60000 };
   TesContext *ctx = p->context;
@@ -127,7 +129,7 @@ done:
   return status;
 }
 
-/* Of the unknowns, or (whole: the operator of all nodes) of all rows. */
+/* The load of the unknowns; or (whole: the operator over all nodes) of all rows. */
 static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVector *b) {
   const TesiNumbered *n = &p->numbered;
   const TesOperator *op = whole ? whole : p->op;

@@ -1,6 +1,6 @@
 /* u_t - div(a grad u) + b . grad u + c u = f with discontinuous Q_k: interior penalties for diffusion and upwind traces
- * for the velocity (operator/transport/upwind.h). Values on boundaries are given weakly: in the diffusion as in
- * poisson_dg.c, in the transport where the velocity enters. */
+ * for the velocity (operator/transport/upwind.h). Boundary values are given weakly: in the diffusion as in
+ * poisson_dg.c, in the transport where the velocity is inward. */
 #include <math.h>
 #include <string.h>
 #include "device/kernel.h"
@@ -12,7 +12,7 @@
 #include "problem/step_control.h"
 #include "smoother/flow_patch/flow_patch.h"
 
-/* The operator that has the transport term, NULL: there is none; that of diffusion. */
+/* The operator with the transport term, NULL: there is none; and the operator of diffusion. */
 static const TesiTransport *transport_of(const TesProblem *p, const TesOperator *op) {
   return tesi_transport_of(p->in_time && p->in_time->carrier ? p->in_time->carrier : op);
 }
@@ -22,7 +22,7 @@ static double diffusion_of(const TesOperator *op) {
   return tesi_stokes_of(t ? t->symmetric : op)->nu;
 }
 
-/* y += factor int (that part of b.n) g v over a boundary. */
+/* y += factor int (that part of b.n) g v over a boundary. `part`: inflow or outflow. */
 static TesStatus add_boundary(const TesiTransport *t, int boundary, TesiUpwindPart part, double factor,
                               const TesFunction *g, TesVector *y) {
   TesContext *ctx = y->context;
@@ -61,7 +61,7 @@ static TesStatus load(const TesProblem *p, TesVector *b) {
 
 /* ---- amounts ------------------------------------------------------------------------------------------- */
 
-/* y <- the load of one boundary alone, g NULL: 0. */
+/* y <- the load of one boundary alone; g NULL: 0. */
 static TesStatus load_face(const TesProblem *p, double nu, int boundary, const TesFunction *g, TesVector *y) {
   const TesFunction *none[3] = {NULL};
   TesiGiven given[6];
@@ -76,7 +76,7 @@ TesStatus tesi_modal_enter(const TesProblem *p, const TesOperator *op, int bound
   const TesiTransport *t = tesi_transport_of(op);
   const bool given = tesi_problem_given(p, boundary, 0),
              closed = p->numbered.given[boundary].how[0] == TESI_FLUX;
-  TesFunction *minus = NULL; /* in the place of what is given, the values of u itself, that leave */
+  TesFunction *minus = NULL; /* the outflow takes u itself in place of given values */
   TES_TRY(tes_function_create_constant(ctx, -1, &minus));
   TES_TRY(load_face(p, diffusion_of(op), boundary, given ? minus : NULL, y));
   if (t && !closed && !is_periodic(p, boundary))
@@ -109,14 +109,15 @@ static double all_levels(const TesProblem *p) {
   return levels_of(p) * tesi_smoother_flow_bytes(p->space);
 }
 
-/* In half of the memory. */
+/* Whether they fit into half of the free memory. */
 static bool fits(const TesProblem *p) {
   return all_levels(p) < 0.5 * (double)tesi_context_device(p->context)->available(p->context);
 }
 
-/* Cells in the order of the flow: where they are asked for, or fit. On devices with kernels a layer of them is a
- * launch: steps in time whose systems are near their symmetric part take the cycle of that, those in which the flow
- * crosses at most SHORT distances of nodes. rate: distances a unit of time. */
+/* Whether the multigrid smooths cells in the order of the flow: if it was asked for, or if memory allows it. On
+ * devices with kernels every layer of cells is one launch. There, steps in time whose systems are close to their
+ * symmetric part use the cycle of this part; close means that the flow crosses at most SHORT node distances per step.
+ * rate: node distances per unit of time. */
 static bool by_flow(const TesProblem *p, double rate) {
   enum { SHORT = 2 };
   const TesSmootherKind asked = p->options.smoother;
@@ -124,13 +125,13 @@ static bool by_flow(const TesProblem *p, double rate) {
   return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && !near && fits(p));
 }
 
-/* The matrices of cells would not be those of a velocity that moves. */
+/* If the velocity changes, the matrices of cells would belong to an old velocity. */
 bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
   return t->modal && !(p->in_time && p->in_time->moves) && by_flow(p, tesi_steps_rate_of(p, t->rate));
 }
 
-/* Numbers of a velocity that varies, at the points of cells and twice at those of faces; in time two operators have
- * them. Before operators are made no step is known to be long. */
+/* Numbers of a varying velocity: one set at the points of cells, two at the points of faces. In time two operators
+ * have them. Before operators are made, steps are taken to be short. */
 static double velocity_bytes(const TesProblem *p) {
   const int dim = p->mesh->dim;
   const double q = p->space->degree + TESI_TRANSPORT_MORE, points = pow(q, dim),

@@ -7,11 +7,11 @@
 /* Node distances that the flow may cross per step so that the step is stable. */
 #define TESI_FLOW_STEPS_STABLE 0.6
 
-/* Whether the values after a step are finite and have not grown too much; before NULL: the first step. *most: the
- * largest velocity before the step, NaN if not known; becomes the largest velocity after it. */
+/* Whether the values after a step are finite and have not grown too much. before NULL: the first step. *most: on
+ * entry the largest velocity before the step, NaN if not known; on return the largest velocity after it. */
 TesStatus tesi_flow_steps_check(const TesProblem *problem, double dt, const TesVector *velocity,
                                 const TesVector *pressure, const TesVector *before, double *most);
-/* The message for a solve inside a step that met values that are not finite, if the solve left no message. */
+/* The message for a step in which a solve met values that are not finite and left no message. */
 TesStatus tesi_flow_steps_tell(const TesProblem *problem, double dt, TesStatus status);
 
 #endif

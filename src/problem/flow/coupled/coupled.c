@@ -1,4 +1,4 @@
-/* Set-up and the start: see coupled.h. */
+/* Set-up, and the solution at the start: see coupled.h. */
 #include "problem/flow/coupled/coupled.h"
 #include <math.h>
 #include "device/kernel.h"
@@ -18,7 +18,7 @@ done:
   return status;
 }
 
-/* On devices known nodes are cleared by a product. */
+/* On devices known nodes are set to zero by a product with 0 and 1. */
 static TesStatus mark_free(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -65,8 +65,8 @@ static double choose_first(TesProblem *p) {
                            &(TesiLimits){.crossed = tesi_coupled_crossed(p), .longest = INFINITY});
 }
 
-/* u <- the interpolant of the initial velocity, divergence-free and with the boundary values. If it has not both
- * properties, it is replaced by the nearest such velocity in the norm of sigma (u, u) + nu (grad u, grad u). */
+/* u <- the interpolated initial velocity, if it is divergence-free and has the boundary values. Else u <- the nearest
+ * velocity with both properties in the norm of sigma (u, u) + nu (grad u, grad u). */
 static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -81,7 +81,7 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
     if (f) TES_TRY(tesi_function_at(f, p->in_time->march.time, &now[c]));
   }
   TES_TRY(tesi_rt_interpolate(p->space, (const TesFunction *const *)now, p->u));
-  /* a step so long that the choice by the flow makes it shorter */
+  /* a step this long is shortened by the choice by the flow */
   TES_TRY(tesi_coupled_carry(p));
   const double dt = choose_first(p);
   TES_TRY(tesi_coupled_use(p, p->in_time->march.time, 1 / dt));
@@ -92,14 +92,14 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   TesVector velocity = tesi_vector_range(flow->r, 0, p->space->first[dim]);
   TES_TRY(tes_vector_fill(&velocity, 0));
   TES_TRY(tes_vector_norm(flow->r, &norm));
-  TES_TRY(tes_vector_norm(flow->x, &size)); /* about |u| over the root of a length, and norm is |div u| */
+  TES_TRY(tes_vector_norm(flow->x, &size)); /* norm is |div u|; this is about |u| over the root of a length */
   if (norm * sqrt(tesi_stokes_extent(p)) > 1e-13 * size) {
     TesVector part;
     tesi_solver_set_tolerance(p->solver, 1e-10);
     TES_TRY(tes_vector_fill(flow->d, 0));
     TES_TRY(tes_solver_solve(p->solver, flow->r, flow->d, &result));
     part = tesi_space_range(p->space, flow->d, dim);
-    TES_TRY(tes_vector_fill(&part, 0)); /* its pressure is none */
+    TES_TRY(tes_vector_fill(&part, 0)); /* its pressure has no meaning */
     TES_TRY(tes_vector_axpy(1, flow->d, flow->x));
   }
   TES_TRY(tesi_coupled_clean(p, flow->x));
@@ -114,7 +114,7 @@ done:
   return status;
 }
 
-/* TesiAveraged.square: no entries of u are its values everywhere. */
+/* TesiAveraged.square: entries of u are not its values everywhere, so they cannot be squared. */
 static TesStatus square(void *user, const TesVector *value, TesVector *to) {
   return tesi_rt_square(((const TesProblem *)user)->space, value, to);
 }

@@ -2,7 +2,7 @@
  *
  * With e_c the uniform velocity in direction c, M the mass, K the system of the step and (s_c, q_c) the solution of
  * K (s_c, q_c) = (M e_c, 0), zero where values are given, a force F_c adds F_c (s_c, q_c) to the new velocity and
- * pressure. The step is made with the force of the step before, and its mean is then corrected:
+ * pressure. The step is made with the previous force, and the mean velocity is then corrected:
  *
  *   F_c += (U_c |domain| - (M e_c, u)) / (M e_c, s_c),    (u, p) += (what was added) (s_c, q_c),
  *
@@ -69,7 +69,8 @@ TesStatus tesi_coupled_drive_add(const TesProblem *p, double factor, TesVector *
   return status;
 }
 
-/* (s_c, q_c) of the system that stands, once; from zero, so that a run that goes on from a file has the same bits. */
+/* (s_c, q_c) of the present system, once. The solve starts from zero, so that a run continued from a file has the
+ * same bits. */
 static TesStatus find_response(TesProblem *p, int c) {
   const double tolerance = 1e-10;
   TesContext *ctx = p->context;

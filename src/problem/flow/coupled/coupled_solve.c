@@ -56,7 +56,7 @@ done:
   return status;
 }
 
-/* ---- what a solution must be --------------------------------------------------------------------------- */
+/* ---- properties of a solution --------------------------------------------------------------------------- */
 
 /* The lifting at the time of the problem's numbers, if it has not been made for this time. */
 static TesStatus find_given(TesProblem *p) {
@@ -89,8 +89,8 @@ done:
   return status;
 }
 
-/* *divergence <- |div x| in L2, *size <- what it is compared with: at most about |grad x|; that of 0 or more stays. The
- * pressures of r: div x. */
+/* *divergence <- |div x| in L2. *size <- the scale for comparison, at most about |grad x|; a *size of 0 or more
+ * stays. The pressure rows of r hold div x. */
 static TesStatus measure(const TesProblem *p, const TesVector *x, double *divergence, double *size) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

@@ -38,7 +38,7 @@ static Formula find_formula(double time, const double *when, int count, double d
   return f;
 }
 
-/* ---- what a step is made of ---------------------------------------------------------------------------- */
+/* ---- the terms of a step ------------------------------------------------------------------------------- */
 
 /* The shortest distance of Gauss-Lobatto nodes on a cell [0, 1]. */
 static double node_distance(const TesProblem *p) {
@@ -51,7 +51,7 @@ double tesi_coupled_crossed(const TesProblem *p) {
   return tesi_coupled_of(p)->rate / node_distance(p);
 }
 
-/* to <- N(u) with the values on the boundary of a time. */
+/* to <- N(u) with the boundary values at a time. */
 static TesStatus convect(TesProblem *p, double time, const TesVector *u, TesVector *to, double *rate) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -102,7 +102,7 @@ done:
   return status;
 }
 
-/* b <- the right-hand side of a step from old solutions and their convection, in the pressure's unit. */
+/* b <- the right-hand side of a step from old solutions and their convection, in units of the pressure. */
 static TesStatus gather(TesProblem *p, const Formula *f, const TesVector *const *old,
                         TesVector *const *carried) {
   TesContext *ctx = p->context;
@@ -120,8 +120,9 @@ done:
   return status;
 }
 
-/* x, with the values of the time and its pressures in the system's unit, as good as the last solution with them or
- * better; the residual of that one, or the right-hand side, is what tolerances are of. */
+/* Chooses the guess x, with the boundary values of the time and its pressures in the system's unit. It is at least as
+ * good as the last solution with these boundary values. Tolerances are relative to the residual of that last
+ * solution, or to the right-hand side. */
 static TesStatus choose_start(TesProblem *p, const TesVector *last, TesVector *x, double *reference) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -144,7 +145,7 @@ done:
   return status;
 }
 
-/* x, a guess, becomes the solution at a time. */
+/* x, on entry a guess, becomes the solution at a time. */
 static TesStatus advance(TesProblem *p, double time, const Formula *f, const TesVector *const *old,
                          TesVector *const *carried, TesVector *x, TesSolveResult *result) {
   TesContext *ctx = p->context;
@@ -159,7 +160,7 @@ done:
   return status;
 }
 
-/* rate <- u_t, of the polynomial in time through the solutions that a step takes. */
+/* rate <- u_t, from the polynomial in time through the solutions that a step uses. */
 static TesStatus find_rate(const TesProblem *p, TesVector *rate) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -259,7 +260,7 @@ done:
   return status;
 }
 
-/* v[0] <- v[count - 1], the others move back by one. */
+/* v[0] <- v[count - 1]; the others move up by one. */
 static void rotate(TesVector **v, int count) {
   TesVector *last = v[count - 1];
   for (int i = count - 1; i > 0; i--) v[i] = v[i - 1];
@@ -308,7 +309,7 @@ done:
   return status;
 }
 
-/* |v| in L2 of its velocity; r is written over. */
+/* |v| in L2 of the velocity part; r is overwritten. */
 static TesStatus find_size(const TesProblem *p, const TesVector *v, double *size) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -335,8 +336,8 @@ done:
   return status;
 }
 
-/* The local error of the velocity of x after a step dt, by what the last three extrapolate to (as that of bdf2:
- * stepper.h). */
+/* The local error of the velocity of x after a step dt: compared with the extrapolation of the last three velocities
+ * (as the error of bdf2 in stepper.h). */
 static TesStatus judge(void *user, double dt, double *size, double *error) {
   enum { THREE = 3 };
   TesProblem *p = user;
@@ -367,7 +368,7 @@ static TesStatus begin_step(void *user, TesiLimits *limits) {
   return status;
 }
 
-/* Reports use the last state. */
+/* Reports use the previous state. */
 static TesStatus undo(void *user) {
   TesProblem *p = user;
   TesiCoupledDrive *drive = &tesi_coupled_of(p)->drive;

@@ -37,8 +37,8 @@ static TesStatus create_solver(TesiExplicitFlow *flow, const TesMesh *mesh, bool
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = none}, &flow->pressure));
   const TesOperatorDesc desc = {.space = flow->pressure, .form = {1, &diffusion, 0}};
   TES_TRY(tes_operator_create(ctx, &desc, &flow->laplace));
-  /* On cells stretched towards walls a polynomial of this degree takes about one cycle a step, patches five; few levels
-   * are few launches. */
+  /* On cells stretched towards walls a polynomial of this degree takes about one cycle per step, and patches take
+   * five. Few levels mean few launches. */
   const TesMultigridDesc cycle = {.op = flow->laplace,
                                   .symmetric = true,
                                   .smoother = {.kind = TES_SMOOTHER_CHEBYSHEV, .degree = 10},

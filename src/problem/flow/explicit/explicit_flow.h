@@ -28,12 +28,12 @@ typedef struct TesiExplicitFlow {
   TesSolver *solver; /* NULL: direct */
   double k, nu;      /* k: of the last step */
   double recorded_k;
-  int now;                                                  /* which u is the present one */
+  int now;                                                  /* index of the present u */
   TesVector *u[2];                                          /* [component][fine nodes] */
-  TesVector *given, *load, *p, *q, *s, *b, *weights, *ones; /* weights for integrals of pressures */
+  TesVector *given, *load, *p, *q, *s, *b, *weights, *ones; /* weights of the integral of a pressure */
   double volume;
   bool loaded; /* load is not zero */
-  int cycles;  /* of the last step */
+  int cycles;  /* of the last step: number of iterations */
   TesiRecorded recorded[2];
   double kept_time;
   TesiKept kept; /* the last good state, of a step and a time */

@@ -1,5 +1,5 @@
-/* Forces of element iso (see split_force.c), and what a step changes. The steps have products at nodes and masses
- * by row sums; the residual here is that of the equation itself, with the elements' own integrals. */
+/* Forces of element iso (see split_force.c), and the change in a step. The steps use products at nodes and row-sum
+ * masses; the residual here is the residual of the equation itself, with the exact integrals of the elements. */
 #include <math.h>
 #include "functional/functional.h"
 #include "problem/flow/explicit/explicit_flow.h"

@@ -1,6 +1,7 @@
-/* Navier-Stokes by Algorithm 4 (explicit_flow.h) as a problem: `element` iso, whose mesh is that of the pressure. The
- * problem's own mesh has its cells halved; its solution holds velocities of Q_1 and the embedded pressure, both there,
- * so that values, errors and files are those of continuous elements. Boundary values are those of flow/split/. */
+/* Navier-Stokes by Algorithm 4 (explicit_flow.h) as a problem with `element` iso, whose mesh is the mesh of the
+ * pressure. The cells of the problem's own mesh are these cells halved. Its solution holds velocities of Q_1 and the
+ * embedded pressure, both on this mesh, so that values, errors and files are made as for continuous elements.
+ * Boundary values are treated as in flow/split/. */
 #include <math.h>
 #include <stdio.h>
 #include "functional/functional.h"
@@ -35,7 +36,7 @@ done:
   return status;
 }
 
-/* Velocities and pressures over the halved cells, and which of them are given. */
+/* Spaces of velocities and pressures over the halved cells, with their given values. */
 static TesStatus create_spaces(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -54,7 +55,8 @@ done:
   return status;
 }
 
-/* The steps; the mesh becomes the mesh of velocities. Faces of a box are its boundaries, in their order. */
+/* Creates the steps; the problem's mesh becomes the mesh of velocities. Faces of a box are its boundaries, in their
+ * order. */
 static TesStatus create_flow(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -76,12 +78,12 @@ done:
 
 /* ---- data at a time ------------------------------------------------------------------------------------ */
 
-/* v [dim][nodes] <- given values at their entries, on the host. */
+/* v[dim][nodes] <- the given values at their entries, on the host. */
 static void put_given(const TesiWalls *walls, double *v) {
   for (int64_t i = 0; i < walls->count; i++) v[walls->entry[i]] = walls->value[i];
 }
 
-/* flow->given <- boundary values of a time. */
+/* flow->given <- the boundary values at a time. */
 static TesStatus update_given(TesProblem *p, double time) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -115,7 +117,7 @@ done:
   return status;
 }
 
-/* The solution <- the state of the steps. */
+/* The problem's solution <- the state of the steps. */
 static TesStatus show(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -128,7 +130,7 @@ done:
   return status;
 }
 
-/* The state is the last good one. */
+/* Back to the last good state. */
 static TesStatus keep(TesProblem *p) {
   TesiState state;
   tesi_problem_state(p, &state);
@@ -183,7 +185,7 @@ done:
 
 /* ---- a step -------------------------------------------------------------------------------------------- */
 
-/* The last good state is the state. */
+/* The present state becomes the last good state. */
 static TesStatus go_back(void *user) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
@@ -200,7 +202,7 @@ done:
   return status;
 }
 
-/* Such flows can grow below every limit of the step (adaptive-multigrid-liebchen). */
+/* Such flows can grow however small the step is (adaptive-multigrid-liebchen). */
 static void warn_of_cells(TesProblem *p, double largest) {
   const double most = 15;
   TesiSplit *pr = tesi_split_of(p);
@@ -218,7 +220,7 @@ static void warn_of_cells(TesProblem *p, double largest) {
       largest * h / pr->nu, p->in_time->march.time, most);
 }
 
-/* Checks that the velocity is finite and not too large; on devices only now and then, and at the end. Cells are checked
+/* Checks that the velocity is finite and not too large; on devices only in some steps, and at the end. Checks cells
  * in the same way: products at nodes do not conserve energy on coarse cells. */
 static TesStatus look(TesProblem *p) {
   TesContext *ctx = p->context;
@@ -248,8 +250,8 @@ done:
   return status;
 }
 
-/* How long steps may be, where they are not all alike: the flow crosses few cells; diffusion is stable below
- * 2 / (nu sum of 4 / h^2), and convection by differences of both sides with explicit Euler below 2 nu / |u|^2. */
+/* The largest length of steps that may differ in length. The flow crosses few cells. Diffusion is stable below 2 /
+ * (nu sum of 4 / h^2); convection by central differences with explicit Euler is stable below 2 nu / |u|^2. */
 static TesStatus begin_step(void *user, TesiLimits *limits) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
@@ -271,7 +273,7 @@ done:
   return status;
 }
 
-/* k q of the step before takes the divergence away that it left, whatever k of this step is. */
+/* k q of the previous step removes the divergence that this step left, whatever the present k is. */
 static TesStatus take_length(TesiExplicitFlow *flow, double dt) {
   TesContext *ctx = flow->context;
   TesStatus status = TES_OK;

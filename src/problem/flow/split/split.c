@@ -17,8 +17,8 @@ TesStatus tesi_split_check_flux(TesProblem *p) {
   double net, through, total;
   if (pr->walls.any_open || tesi_problem_given_everywhere(p)) return TES_OK;
   TES_TRY(tesi_taylor_hood_flux(pr->taylor_hood, &pr->closed, p->numbered.given, &net, &through, &total));
-  /* Along walls the flux through them is rounding of what flows there. What flows in is half of what flows through;
-   * tables and measured profiles leave a small defect, which becomes a uniform source (tesi_split_balance()). */
+  /* Along walls the flux is the rounding of the flow there. The inflow is half of the flow through all boundaries.
+   * Tables and measured profiles have a small net flux, which becomes a uniform source (tesi_split_balance()). */
   const bool rounding = fabs(net) <= 1e-8 * total, small = fabs(net) <= 1e-4 * through / 2;
   if (small && !rounding && !pr->defect_told)
     tesi_log(ctx, TES_LOG_WARNING,
@@ -36,7 +36,8 @@ done:
   return status;
 }
 
-/* phi at open boundaries for a step from which dt / a0 is `factor`; NULL: the first pressure. P is kept. */
+/* work.pn <- phi at open boundaries for a step, `factor` = dt / a0 of it; NULL: sets the first pressure instead. The
+ * new P is stored. */
 TesStatus tesi_split_give_pressure(TesProblem *p, const double *factor) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -78,7 +79,7 @@ static bool load_is_timed(const TesProblem *p) {
   return timed;
 }
 
-/* b <- the force of the time, by plans that were made once; *done: false where the host must do it, and on several
+/* b <- the force at the time, by plans that were made once. *done: false if the host must do it, and on several
  * ranks. */
 static TesStatus load_by_plans(TesProblem *p, TesVector *b, bool *done) {
   TesContext *ctx = p->context;
@@ -105,7 +106,7 @@ done:
   return status;
 }
 
-/* b += the stress of open boundaries, integrated on the host. */
+/* b += the stress on open boundaries, integrated on the host. */
 static TesStatus add_stress(TesProblem *p, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -150,7 +151,7 @@ done:
   return status;
 }
 
-/* ---- what a step is made of ---------------------------------------------------------------------------- */
+/* ---- the terms of a step ------------------------------------------------------------------------------- */
 
 TesStatus tesi_split_carry(TesProblem *p) {
   TesContext *ctx = p->context;
@@ -175,7 +176,7 @@ static void swap(TesVector **a, TesVector **b) {
   *a = *b, *b = other;
 }
 
-/* The weights of u, u^(n-1), u^(n-2) in what they extrapolate to; returns how many there are. */
+/* The weights of u, u^(n-1), u^(n-2) in the extrapolation; returns their number. */
 static int extrapolate(const TesiSplit *pr, double dt, double weight[3]) {
   const int count = pr->guess.kept ? tesi_min(pr->state.known, 2) : 0;
   const double at[3] = {0, -pr->state.step[0], -pr->state.step[0] - pr->state.step[1]};
@@ -187,7 +188,7 @@ static int extrapolate(const TesiSplit *pr, double dt, double weight[3]) {
   return count + 1;
 }
 
-/* d <- (a1 u^n - a2 u^(n-1)) / dt, x <- what the old velocities extrapolate to. */
+/* d <- (a1 u^n - a2 u^(n-1)) / dt, x <- the extrapolation of the old velocities. */
 static TesStatus combine_old(TesiSplit *pr, const TesiFormula *f) {
   const TesVector *const value[] = {&pr->u, pr->state.old[0], pr->state.old[1]};
   const double by = 1 / f->dt, history[] = {by * f->a1, -by * f->a2, 0};
@@ -196,7 +197,7 @@ static TesStatus combine_old(TesiSplit *pr, const TesiFormula *f) {
   return tesi_vector_combine_pair(count, history, guess, value, pr->work.d, pr->work.x);
 }
 
-/* *load <- F and the force that drives, in b where it is not the same at all times; NULL: there is none. */
+/* *load <- F and the driving force; in b if it is not the same at all times; NULL: there is none. */
 static TesStatus find_load(TesProblem *p, const TesVector **load) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -216,7 +217,7 @@ done:
   return status;
 }
 
-/* b <- the right-hand side of the momentum equation, 0 where values are given; x <- a guess. */
+/* b <- the right-hand side of the momentum equation, 0 at given values; x <- a guess. */
 static TesStatus gather(TesProblem *p, const TesiFormula *f) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -243,12 +244,13 @@ done:
   return status;
 }
 
-/* What of the viscous stress a gradient is: nu Lap grad phi = grad nu Lap phi, and of 2 nu eps(u) twice that. */
+/* The factor of the gradient of phi in the viscous stress: nu Lap grad phi = grad nu Lap phi; with 2 nu eps(u) twice
+ * as much. */
 static double rotational(const TesProblem *p) {
   return (p->variant.flow == TES_FLOW_SYMMETRIC ? 2 : 1) * tesi_split_of(p)->nu;
 }
 
-/* pn <- the new pressure, ps <- the new phi, of the velocity x. */
+/* pn <- the new pressure, ps <- the new phi, from the velocity x. */
 static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -270,14 +272,14 @@ done:
   return status;
 }
 
-/* Whether u is what its system gave, and that of the next step has the same boundary values: in runs that are to be the
- * same bit for bit after restarts it does not count. */
+/* Whether u solves its system and the next system has the same boundary values. False if runs must have the same bits
+ * after a restart. */
 static bool solves_alone(const TesiSplit *pr) {
   return !pr->walls.timed && !pr->drive.components && !pr->grad_div.gamma &&
          !tesi_context_deterministic(pr->work.b->context);
 }
 
-/* The new state takes the place of the old. `remember`: u becomes an old velocity; else it is one of a start. */
+/* The new state replaces the old state. `remember`: u becomes an old velocity; false: the state becomes a start. */
 static TesStatus commit(TesiSplit *pr, const TesiFormula *f, bool remember) {
   TesContext *ctx = pr->work.b->context;
   TesStatus status = TES_OK;
@@ -325,7 +327,7 @@ static TesStatus advance(TesProblem *p, double time, const TesiFormula *f, TesSo
 
 /* ---- the first step ------------------------------------------------------------------------------------ */
 
-/* Four of a quarter; then old and carried are those of the start, a step before. */
+/* Four steps of dt / 4; then the values at the start become old and carried, one dt before. */
 static TesStatus start(TesProblem *p, double time, double dt, TesSolveResult *result) {
   enum { QUARTERS = 4 };
   TesContext *ctx = p->context;
@@ -356,7 +358,7 @@ static double node_distance(const TesProblem *p) {
   return node[1] - node[0];
 }
 
-/* Distances of nodes that the flow crosses a unit of time. */
+/* Node distances that the flow crosses per unit of time. */
 static double crossed(const TesProblem *p) {
   return tesi_split_of(p)->speed.rate / node_distance(p);
 }
@@ -378,7 +380,7 @@ done:
 
 /* ---- a step -------------------------------------------------------------------------------------------- */
 
-/* Looked at after 1, 2, 4, .. steps. */
+/* Checked after 1, 2, 4, .. steps. */
 static TesStatus watch_cells(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -399,7 +401,7 @@ done:
   return status;
 }
 
-/* |v| in L2; r is written over. */
+/* |v| in L2; r is overwritten. */
 static TesStatus find_size(TesiSplit *pr, const TesVector *v, double *size) {
   double square = 0;
   TesStatus status = tes_operator_apply(pr->mass, v, pr->work.r);
@@ -421,8 +423,8 @@ done:
   return status;
 }
 
-/* The local error of the velocity x after a step dt, by what the last three extrapolate to (as that of bdf2:
- * stepper.h). */
+/* The local error of the velocity x after a step dt: compared with the extrapolation of the last three velocities (as
+ * the error of bdf2 in stepper.h). */
 static TesStatus judge(void *user, double dt, double *size, double *error) {
   const TesProblem *p = user;
   TesContext *ctx = p->context;
@@ -462,7 +464,7 @@ static TesStatus undo(void *user) {
   return TES_OK;
 }
 
-/* x <- the velocity after a step; the first one is made whole, in place. */
+/* x <- the velocity after a step. The first step is completed here, in place. */
 static TesStatus try_step(void *user, double dt, TesSolveResult *result) {
   TesProblem *p = user;
   TesContext *ctx = p->context;
@@ -510,7 +512,7 @@ static void list(void *user, TesiState *state) {
   const TesProblem *p = user;
   TesiSplit *pr = tesi_split_of(p);
   const TesSpace *pressure = pr->taylor_hood->pressure;
-  state->space = pr->velocity, state->accuracy = 1e-4; /* what they leave of a divergence is removed too */
+  state->space = pr->velocity, state->accuracy = 1e-4; /* the divergence that projections leave is removed too */
   tesi_state_add_fixed(state, "kept", pr->guess.kept);
   tesi_state_add_whole(state, "known", TESI_SPLIT_OLD, &pr->state.known);
   tesi_state_add_whole(state, "guesses", pr->guess.kept, &pr->guess.phi.count);

@@ -5,22 +5,23 @@
  *   p^(n+1) = p^n + a0 / dt phi - nu P div u
  *
  * BDF2, convection N(u) = (u . grad u, v) extrapolated, rotational incremental pressure correction (Guermond and Shen
- * 2004; adaptive-multigrid-liebchen as recommended). phi is that of the gradient which makes u - grad phi free of
- * divergence, so that histories do not know which step made them:
+ * 2004; in the form that adaptive-multigrid-liebchen recommends). phi is the potential for which u - grad phi is
+ * free of divergence. So defined, old phi do not depend on the length of the step that made them:
  *
  *   p* = p^n + (a1 phi^n - a2 phi^(n-1)) / dt
  *
- * With w = dt / (the step before): a0 = (1 + 2 w) / (1 + w), a1 = 1 + w, a2 = w^2 / (1 + w), e0 = 1 + w, e1 = w. The
- * first step is four of a quarter by BDF1 (1, 1, 0, 1, 0), after which u^0 and u^1 are a step apart.
+ * With w = dt / (length of the step before): a0 = (1 + 2 w) / (1 + w), a1 = 1 + w, a2 = w^2 / (1 + w), e0 = 1 + w,
+ * e1 = w. The first step is made of four BDF1 steps of dt / 4 (a0, a1, a2, e0, e1 = 1, 1, 0, 1, 0); after it u^0
+ * and u^1 are one dt apart.
  *
- * Velocities are solved for by conjugate gradients with the diagonal; phi by the multigrid of a Poisson problem with
- * phi = 0 on open boundaries, from values extrapolated in time. On open boundaries nu du/dn - p n = g - P n +
- * 1/2 min(u.n, 0) u. Where a pressure P changes there, phi takes its change.
+ * Velocities are found by conjugate gradients with the diagonal, phi by the multigrid of a Poisson problem with
+ * phi = 0 on open boundaries. Guesses are extrapolated in time. On open boundaries nu du/dn - p n = g - P n +
+ * 1/2 min(u.n, 0) u. If a given pressure P changes there, phi takes the change as its boundary value.
  *
- * Vectors of velocities hold all components behind each other, boundary values included. On devices with kernels they
- * stay there. On the host: boundary values, stresses and pressures of open ends, sent where they change in time;
- * inverse diagonals, when the step's length changes; forces on boundaries, when they are asked for. Else sums and
- * maxima alone come to the host. */
+ * Vectors of velocities hold one component after the other, boundary values included. On devices with kernels
+ * vectors stay on the device. The host computes boundary values, stresses and pressures of open boundaries, and
+ * sends them if they change in time. It computes inverse diagonals when the length of the step changes, and forces
+ * on boundaries on request. Otherwise only sums and maxima come to the host. */
 #ifndef TESI_SPLIT_H
 #define TESI_SPLIT_H
 
@@ -34,36 +35,36 @@ enum { TESI_SPLIT_OLD = 2, TESI_SPLIT_GUESSES = 4 };
 /* Nodes of a boundary with given values. */
 typedef struct TesiWallNodes {
   int64_t count;
-  int64_t *slot;  /* [dim][count] place in TesiWalls.entry, -1: this component is free */
+  int64_t *slot;  /* [dim][count] index in TesiWalls.entry; -1: this component is free */
   double *x;      /* [3][count] */
-  double *normal; /* the same; NULL: no value asks for it */
+  double *normal; /* [3][count]; NULL: no value needs it */
 } TesiWallNodes;
 
-/* Given values of the velocity. Where boundaries meet the value of the largest priority holds, and among these that of
- * the smallest Euclidean length: walls at rest win over a lid. */
+/* Given values of the velocity. At nodes of several boundaries the value of the highest priority holds; among equal
+ * priorities the value of the smallest Euclidean length holds, so walls at rest win over a lid. */
 typedef struct TesiWalls {
   int boundaries;
   TesiWallNodes *wall;
-  const TesSpace *space; /* of the velocity, for its slip; the problem's */
+  const TesSpace *space; /* the problem's velocity space, for its slip */
   int64_t count;
   int64_t *entry; /* [count] entries of velocity vectors */
-  double *value;  /* [count] at the time */
+  double *value;  /* [count] at the time `at` */
   double *length; /* [count] scratch */
   int *priority;  /* the same */
   double at;      /* the time of the values; NaN: none */
   bool timed, any_open;
-  TesiKernel put; /* with kernels; then entries and values on the device too */
+  TesiKernel put; /* with kernels: then entries and values are on the device too */
   void *device_entry, *device_value;
 } TesiWalls;
 
-/* A step's numbers, as above. */
+/* Coefficients of a step, as in the head of this file. */
 typedef struct TesiFormula {
   double dt, a0, a1, a2, e0, e1;
 } TesiFormula;
 
-/* A uniform force a direction, which keeps the mean velocity there (split_drive.c). */
+/* A uniform force per direction, which keeps the mean velocity in it (split_drive.c). */
 typedef struct TesiDrive {
-  unsigned components;                         /* bit c: direction c has one */
+  unsigned components;                         /* bit c: direction c has a force */
   double mean[3], force[3], before[3], volume; /* before: force of the last state */
   double sigma, gain[3];                       /* of the responses */
   TesVector *weights, *response[3];            /* velocities; NULL: not needed */
@@ -75,70 +76,70 @@ typedef struct TesiGradDiv {
   TesVector *term;  /* scratch, a velocity */
 } TesiGradDiv;
 
-/* A pressure of old times, over dt / a0 of each, from which the next one is extrapolated. */
+/* Pressures at old times, each divided by its dt / a0, from which the next pressure is extrapolated. */
 typedef struct TesiPast {
   TesVector *value[TESI_SPLIT_GUESSES];
   double at[TESI_SPLIT_GUESSES];
   int count;
 } TesiPast;
 
-/* What is kept of solutions, as guesses. */
+/* Parts of old solutions that are kept for guesses. */
 typedef struct TesiGuesses {
   TesiPast phi;
-  TesiPast spread; /* of P div u; where runs are to be the same bit for bit after restarts there is none */
-  int kept;        /* of either, at most */
+  TesiPast spread; /* of P div u; empty if runs must have the same bits after a restart */
+  int kept;        /* at most so many of phi and of spread */
 } TesiGuesses;
 
-/* How conjugate gradients with an operator precondition. */
+/* The preconditioner of conjugate gradients with an operator. */
 typedef struct TesiDiagonal {
   TesVector *inverse;
   struct TesiJacobiDevice *jacobi; /* with kernels */
-  TesiRefined refined;             /* none: in float64 alone */
+  TesiRefined refined;             /* float32 solver; empty: all in float64 */
 } TesiDiagonal;
 
-/* What the next steps depend on beside the solution: old velocities u(t - dt_1), u(t - dt_1 - dt_2), N(u) of now and
- * before, phi of now and before. */
+/* The state beside the solution, for the next steps: old velocities u(t - dt_1), u(t - dt_1 - dt_2); N(u) and phi at
+ * the present time and one step before. */
 typedef struct TesiSplitState {
   TesVector *old[TESI_SPLIT_OLD], *carried[2], *phi[2];
   double step[TESI_SPLIT_OLD]; /* dt_1, dt_2 */
-  int known;                   /* old velocities that are there */
-  bool starts;                 /* the step under way is the first one */
-  bool is_carried;             /* carried[0] is that of u */
+  int known;                   /* number of old velocities */
+  bool starts;                 /* the present step is the first */
+  bool is_carried;             /* carried[0] is N of the present u */
 } TesiSplitState;
 
-/* The system of the step before: A u = b. */
+/* The system A u = b that was solved for the present u. */
 typedef struct TesiLastSystem {
   TesVector *b;
-  double sigma;  /* of the operator A that stands behind u; NaN: that does not hold */
-  bool is_under; /* A is that of the step under way */
+  double sigma;  /* of its operator A; NaN: u is not the solution of a system */
+  bool is_under; /* A is the operator of the present step */
 } TesiLastSystem;
 
-/* Cells that velocities cross a unit of time. */
+/* Cells that the velocity crosses per unit of time. */
 typedef struct TesiSpeeds {
   double rate;    /* of now */
   double largest; /* so far */
-  double most;    /* velocity; NaN: not known */
+  double most;    /* largest velocity; NaN: not known */
 } TesiSpeeds;
 
 typedef struct TesiSplitLoad {
-  TesVector *constant; /* F where it is the same at all times; NULL: not, or not known */
+  TesVector *constant; /* F if it is the same at all times; NULL: it is not, or not known yet */
   bool is_zero;        /* the constant one */
   bool timed;
-  struct TesiLoadPlan *plan[TESI_AXES]; /* of forces that change in time, with kernels */
-  void *clock;                          /* of the plans; NULL: none were asked for */
+  struct TesiLoadPlan *plan[TESI_AXES]; /* with kernels, for forces that depend on time */
+  void *clock;                          /* of the plans; NULL: there are no plans */
 } TesiSplitLoad;
 
 /* Of steady flows. */
 typedef struct TesiSteady {
   double alpha, unit;           /* unit: of the pressure (pressure_unit.h) */
   TesVector *cycle_b, *cycle_x; /* of the cycle's precision */
-  double cycle_norm;            /* of a solve's first right-hand side of a cycle; 0: not known */
+  double cycle_norm;            /* norm of the first right-hand side of a cycle in a solve; 0: not known */
   double *residuals;
-  struct TesiLaps *laps;           /* of the solve under way, NULL: none */
+  struct TesiLaps *laps;           /* of the present solve; NULL: none */
   struct TesiSteadyDirect *direct; /* NULL: cycles */
   struct TesiSteadySchur *schur;   /* NULL: none */
   struct TesiSteadyMass *mass;     /* NULL: direct */
-  struct TesiColumns *columns;     /* of the method; NULL: vector by vector */
+  struct TesiColumns *columns;     /* of the method; NULL: it takes vectors one by one */
   TesVector *edges;                /* NULL: all 1 */
   int motions;                     /* rigid motions that nothing holds */
   TesVector *motion[6];            /* orthonormal */
@@ -153,7 +154,8 @@ typedef struct TesiSplitWork {
 
 /* Means of pressures. */
 typedef struct TesiPressureMean {
-  TesVector *ones, *weights; /* a pressure of 1, and what integrates a pressure; NULL: no mean was asked for */
+  TesVector *ones, *weights; /* a pressure of 1, and the weights of the integral of a pressure; NULL: no mean is
+                              * needed */
   double volume;
 } TesiPressureMean;
 
@@ -162,27 +164,27 @@ typedef struct TesiSplit {
   double nu;
   TesiDrive drive;
   TesSpace *full;     /* velocities without given values */
-  TesSpace *velocity; /* those of the problem; its part 0 */
+  TesSpace *velocity; /* the problem's velocities: part 0 of its space */
   TesiTaylorHood *taylor_hood;
   TesiWalls walls;
   TesiTaylorHoodFaces open, closed;
-  bool defect_told; /* the user is warned of a small net flux of the boundary values */
+  bool defect_told; /* the user has been warned of a small net flux of the boundary values */
   bool warned_of_cells;
-  TesProblem *poisson; /* of phi; of steady flows NULL where alpha is 0 */
-  /* mass, and sigma M + nu K over the unknowns and over all nodes; the pressure's mass */
+  TesProblem *poisson; /* problem for phi; of steady flows NULL if alpha is 0 */
+  /* mass; sigma M + nu K over the unknowns, and over all nodes; mass of the pressure */
   TesOperator *mass, *op, *whole, *pressure_mass;
   double sigma;
   TesiDiagonal diagonal, pressure_diagonal; /* of op, of pressure_mass */
   TesVector u, p;                           /* parts of the problem's solution */
   TesiSplitState state;
-  TesVector *balance; /* residual of the momentum equation, from which forces are; NULL: none asked for */
-  bool is_balanced;   /* balance is that of the state */
+  TesVector *balance; /* residual of the momentum equation, for forces; NULL: no forces are needed */
+  bool is_balanced;   /* balance belongs to the present state */
   TesiSpeeds speed;
   TesiGuesses guess;
   TesiSplitLoad load;
   TesiSteady steady;
   TesVector *given_pressure;              /* P at nodes of open boundaries; NULL: 0 */
-  struct TesiExplicitFlow *explicit_flow; /* of element iso, whose steps it makes; most of the above is NULL then */
+  struct TesiExplicitFlow *explicit_flow; /* the steps of element iso; most members above are NULL then */
   TesiSplitWork work;
   TesiLastSystem last;
   TesiPressureMean mean;
@@ -194,100 +196,106 @@ static inline TesiSplit *tesi_split_of(const TesProblem *problem) {
 
 extern const TesiOwn tesi_split_own, tesi_steady_own, tesi_explicit_own;
 extern const TesiScheme tesi_split_scheme;
-/* Of element iso: the problem's time and the flow's u, p and q are others now. */
+/* Element iso: to be called after the problem's time and the flow's u, p and q were replaced. */
 TesStatus tesi_explicit_resume(TesProblem *problem);
 /* r <- M u_t + N(u) + nu K u - B' p - F over all nodes, u_t by the last step; 0 at the start. */
 TesStatus tesi_explicit_residual(const TesProblem *problem, TesVector *r);
-/* |u| in L2, and that of what the last step changed. */
+/* |u| in L2, and the L2 norm of the change of u in the last step. */
 TesStatus tesi_explicit_change(const TesProblem *problem, double *size, double *change);
 
 /* ---- given values (split_walls.c) ---- */
 
-/* What the problem's numbers say by what normals the boundaries have: slip along axes becomes given components and
- * fluxes, and a free component that no normal has a flux. Curved faces with slip make the form symmetric. */
+/* Changes the problem's numbers by the normals of its boundaries. Slip along axes becomes given components and
+ * fluxes; open components become fluxes if the boundary has no normal along any of them. Slip on curved faces makes
+ * the form symmetric. */
 TesStatus tesi_walls_classify(TesProblem *problem, const TesiTaylorHood *taylor_hood, TesiWalls *walls);
-/* Whether a velocity along the normals is free: the pressure is determined there. */
+/* Whether some velocity along a normal is free, which determines the constant of the pressure. */
 bool tesi_wall_open(const TesProblem *problem, int boundary);
-/* Entries and candidates; the velocity space stands. */
+/* Finds entries and candidates; the velocity space must exist. */
 TesStatus tesi_walls_create(const TesProblem *problem, const TesSpace *velocity,
                             const TesiTaylorHood *taylor_hood, TesiWalls *walls);
 void tesi_walls_free(TesContext *ctx, TesiWalls *walls);
-/* walls->value <- those of the problem's numbers at a time. */
+/* walls->value <- the values of the problem's numbers at a time. */
 TesStatus tesi_walls_update(const TesProblem *problem, double time, TesiWalls *walls);
-/* u <- u with the values, or zeros (values false), at the entries, and without parts along normals of slip. */
+/* u <- u with the given values, or zeros (values false), at the entries, and without components along normals of
+ * slip. */
 TesStatus tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u);
 
-/* mark[length] <- whether a node is one of the boundary; *count <- how many are. */
+/* mark[length] <- whether a node is on the boundary; *count <- the number of these nodes. */
 TesStatus tesi_walls_mark(const TesiTaylorHood *taylor_hood, int boundary, uint8_t *mark, int64_t *count);
 
 /* ---- solves (split_solve.c) ---- */
 
-/* d <- about A^-1 r for velocities, A that of the step with its grad-div term; norm: |r|; r becomes the residual. z, q
- * and s are written over. */
+/* d <- an approximation of A^-1 r for velocities, with A of the step and its grad-div term. norm: |r|. r becomes the
+ * residual. z, q and s are overwritten. */
 TesStatus tesi_split_cg(TesiSplit *projection, double norm, double target, TesVector *r, TesVector *d);
-/* sigma M + nu K for a sigma. */
+/* Makes sigma M + nu K for a sigma. */
 TesStatus tesi_split_use_sigma(TesProblem *problem, double sigma);
-/* x <- the solution with the given values of b; x: a guess, old: the solution before. */
+/* x <- the solution with the given values of b. On entry x is a guess; old: the previous solution. */
 TesStatus tesi_split_velocity(TesProblem *problem, const TesVector *b, const TesVector *old, TesVector *x);
-/* phi <- that of b = -(div u, psi), from the guess at a time for a step dt / a0. */
+/* phi <- the solution for b = -(div u, psi), from the guess at a time for a step with this dt / a0. */
 TesStatus tesi_split_potential(TesProblem *problem, double time, double scale, TesVector *b, TesVector *phi,
                                TesSolveResult *result);
-/* b <- b of mean zero where the pressure is undetermined. */
+/* b <- b minus its mean, if the constant of the pressure is undetermined. */
 TesStatus tesi_split_balance(TesiSplit *projection, TesVector *b);
-/* x <- about M^-1 b for pressures, |b - M x| <= tolerance |b|; guess: from x. b is lost. */
+/* x <- an approximation of M^-1 b for pressures, |b - M x| <= tolerance |b|; guess: starts from x. b is
+ * overwritten. */
 TesStatus tesi_split_project(TesProblem *problem, TesVector *b, double tolerance, bool guess, TesVector *x);
-/* The same at a time for a step dt / a0, from the guess that the solutions before extrapolate to. */
+/* The same at a time for a step with this dt / a0, from the guess extrapolated from earlier solutions. */
 TesStatus tesi_split_spread(TesProblem *problem, double time, double factor, TesVector *b, TesVector *x);
-/* v, integrals of a function times those of the pressure, <- the same of the function less its mean. */
+/* v: integrals of a function times the pressure's basis functions. v <- the integrals for the function minus its
+ * mean. */
 TesStatus tesi_split_spread_flux(TesProblem *problem, TesVector *v);
 /* v <- v without its mean. */
 TesStatus tesi_split_remove_mean(TesProblem *problem, TesVector *v);
 
 /* ---- mean velocities (split_drive.c) ---- */
 
-/* Of the description, after spaces and masses. Refuses directions in which the domain is not periodic. */
+/* Takes mean velocities from the description; spaces and masses must exist. Refuses directions in which the domain is
+ * not periodic. */
 TesStatus tesi_drive_create(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_drive_free(TesiDrive *drive);
 /* b <- b + int F v. */
 TesStatus tesi_drive_load(const TesiSplit *projection, TesVector *b);
-/* x <- x with the mean that is to be, of the operator that stands, and the force that makes it. */
+/* x <- x with the prescribed mean, by the present operator, and the force that causes it. */
 TesStatus tesi_drive_keep(TesiSplit *projection, TesVector *x);
 
 /* ---- the grad-div term (split_grad_div.c) ---- */
 
 TesStatus tesi_grad_div_create(TesProblem *problem, const TesProblemDesc *desc);
 void tesi_grad_div_free(TesiGradDiv *grad_div);
-/* gamma <- that of a velocity. */
+/* gamma <- gamma_K of a velocity. */
 TesStatus tesi_grad_div_update(TesiSplit *projection, const TesVector *u);
-/* y += factor times the term of x; unknowns: not at entries with given values. Nothing where there is none. */
+/* y += factor times the grad-div term of x. unknowns: entries with given values are left out. Does nothing if there
+ * is no term. */
 TesStatus tesi_grad_div_add(TesiSplit *projection, double factor, bool unknowns, const TesVector *x,
                             TesVector *y);
 
 /* ---- creation (split_create.c) ---- */
 
-/* Spaces of velocities and pressures, and what is given of them. */
+/* Spaces of velocities and pressures with their given values. */
 TesStatus tesi_split_create_both(TesProblem *problem, TesiSplit *split, int degree, int pressure_degree);
 /* Spaces, faces, vectors and masses. */
 TesStatus tesi_split_create_spaces(TesProblem *problem, int degree);
-/* projection->poisson; the walls are classified. */
+/* Makes projection->poisson; the walls must have been classified. */
 TesStatus tesi_split_create_poisson(TesProblem *problem);
 void tesi_split_destroy(TesProblem *problem);
-/* Means in time of velocity and pressure, where they are asked for. */
+/* Means in time of velocity and pressure, if the description has them. */
 TesStatus tesi_split_follow(TesProblem *problem, const TesProblemDesc *desc);
-/* The solution at the start, of the initial functions, and the length of the first step. */
+/* The solution at the start, from the initial functions, and the length of the first step. */
 TesStatus tesi_split_begin(TesProblem *problem);
-/* What of a description is kept in the flow: mean velocities and the grad-div term. */
+/* Keeps two data of the description in the flow: mean velocities and the grad-div term. */
 void tesi_split_describe(const TesProblem *problem, TesProblemDesc *desc);
-/* TesiOwn.solved: of phi; TesiOwn.reaction. */
+/* TesiOwn.solved: the problem for phi; TesiOwn.reaction. */
 const TesProblem *tesi_split_solved(const TesProblem *problem);
 double tesi_split_reaction(const TesProblem *problem);
 
 /* ---- divergence (split_divergence.c) ---- */
 
-/* u <- u - D^-1 B' s, at the entries without given values, so that (div u, psi) = - (grad phi, grad psi) for all
- * pressures psi that are 0 on open boundaries, to 1e-4 of what is to be removed; D the mass of the velocities by row
- * sums, B the divergence. Means of u are those before where nothing is given. s: a guess before, s after. *removed <-
- * the L2 norm of what is taken from div u. The problem is at the time of u. */
+/* u <- u - D^-1 B' s at the entries without given values, with D the row-sum mass of the velocities and B the
+ * divergence. Then (div u, psi) = - (grad phi, grad psi) for all pressures psi that are 0 on open boundaries, to 1e-4
+ * of the divergence to be removed. Means of u stay if no values are given. s: on entry a guess. *removed <- the L2
+ * norm of the change of div u. The problem must be at the time of u. */
 TesStatus tesi_split_remove_divergence(TesProblem *problem, const TesVector *phi, TesVector *s, TesVector *u,
                                        double *removed);
 
@@ -296,25 +304,25 @@ TesStatus tesi_split_settle(const TesProblem *from, TesProblem *problem, double 
 
 /* ---- steps (split.c) ---- */
 
-/* The length of the first step, and how many there are; what of the load depends on time. */
+/* The length of the first step, and the number of steps; finds which loads depend on time. */
 TesStatus tesi_split_begin_steps(TesProblem *problem);
-/* carried[0] and rate of the solution. */
+/* Makes carried[0] and rate of the solution. */
 TesStatus tesi_split_carry(TesProblem *problem);
-/* b <- int f v + stress of open boundaries, of the problem's numbers. */
+/* b <- int f v + stress on open boundaries, by the problem's numbers. */
 TesStatus tesi_split_load(TesProblem *problem, TesVector *b);
-/* Where pressures are given: pn <- phi for the change to the numbers' P, `factor` dt / a0; NULL: the solution's own
- * pressure <- P there. */
+/* On open boundaries with a given pressure. *factor: dt / a0 of the step; work.pn <- the phi that changes the
+ * pressure to the P of the problem's numbers. NULL: the solution's own pressure <- P. */
 TesStatus tesi_split_give_pressure(TesProblem *problem, const double *factor);
-/* Faces of open and closed boundaries, from spaces and walls. */
+/* Finds the faces of open and closed boundaries, from spaces and walls. */
 TesStatus tesi_split_create_faces(TesProblem *problem, TesiSplit *projection);
-/* v <- functions of a time, by component; NULL: 0. */
+/* v <- functions at a time, by component; NULL: 0. */
 TesStatus tesi_split_interpolate(const TesSpace *space, const TesFunction *const *f, double time,
                                  TesVector *v);
-/* Refuses what flows in through closed boundaries and not out. */
+/* Refuses flow that enters through closed boundaries and does not leave. */
 TesStatus tesi_split_check_flux(TesProblem *problem);
-/* Force of the fluid on a boundary: - the residual of the momentum equation there. */
+/* Force of the fluid on a boundary: minus the residual of the momentum equation at its nodes. */
 TesStatus tesi_split_force(const TesProblem *problem, int boundary, int direction, double *force);
-/* The formula of a step dt after those that are known. */
+/* The coefficients of a step dt after the known steps. */
 TesiFormula tesi_split_formula(const TesiSplit *projection, double dt);
 
 #endif

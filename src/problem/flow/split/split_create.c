@@ -63,7 +63,8 @@ done:
 
 /* ---- the pressure's problem ---------------------------------------------------------------------------- */
 
-/* -Lap phi = b, phi = 0 on open boundaries, else no flux; each solve is of a correction, so that there is a guess. */
+/* The problem -Lap phi = b with phi = 0 on open boundaries, no flux elsewhere. Each solve computes a correction, so
+ * there is a guess. */
 TesStatus tesi_split_create_poisson(TesProblem *p) {
   TesContext *ctx = p->context;
   TesiSplit *pr = tesi_split_of(p);
@@ -91,7 +92,7 @@ TesStatus tesi_split_create_poisson(TesProblem *p) {
                          .solver = p->options};
   desc.solver.tolerance = p->chosen.tolerance;
   if (!p->in_time)
-    desc.solver.max_iterations = 0, desc.solver.monitor = NULL; /* those are of the whole system */
+    desc.solver.max_iterations = 0, desc.solver.monitor = NULL; /* options of the whole system do not apply */
   TES_TRY(tes_problem_create(ctx, &desc, &pr->poisson));
 done:
   tes_vector_destroy(&zero);
@@ -100,7 +101,7 @@ done:
   return status;
 }
 
-/* What the problem tells of itself is the pressure's, whose solves are most of a step. */
+/* The problem reports the figures of the pressure, whose solves are most of a step. */
 static void describe(TesProblem *p, const TesiSplit *pr) {
   p->op = tesi_operator_retain(pr->poisson->op);
   p->chosen.cycle = pr->poisson->chosen.cycle;
@@ -190,7 +191,7 @@ done:
   return status;
 }
 
-/* Velocity and, last, pressure at the start, of the description. */
+/* Initial velocity and, last, initial pressure of the description. */
 static void take_initial(TesProblem *p, const TesProblemDesc *desc) {
   const int dim = p->mesh->dim;
   const TesFunction *const *initial = desc->initial[0] || !desc->exact[0] ? desc->initial : desc->exact;
@@ -228,7 +229,7 @@ void tesi_split_describe(const TesProblem *p, TesProblemDesc *desc) {
   desc->grad_div = pr->grad_div.gamma != NULL;
 }
 
-/* What steps in time need beside all that. In float32 where the cycles for the pressure are. */
+/* The objects that only steps in time need. Float32 is used if the pressure's cycles use it. */
 static TesStatus create_refined(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

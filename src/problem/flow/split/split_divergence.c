@@ -1,10 +1,10 @@
 /* Removes the divergence of velocities that come from another mesh: see split.h.
  *
- *   u <- u - D^-1 B' s,   (B D^-1 B') s = B u + K phi
+ *u <- u - D^-1 B' s, (B D^-1 B') s = B u + K phi
  *
- * B the divergence, K the stiffness of the pressures, D the mass of the velocities by row sums, without the entries
- * that have given values. D keeps means, 1' M D^-1 B' s = 1' B' s = 0, and costs a product. B D^-1 B' is as good as K
- * for fields that vary slowly: flexible GMRES with the V-cycle of the pressure's own problem. */
+ *B is the divergence, K the stiffness of the pressures, D the row-sum mass of the velocities without the entries with
+ *given values. D keeps means, 1' M D^-1 B' s = 1' B' s = 0, and costs one product. For fields that vary slowly B D^-1
+ *B' is close to K. So flexible GMRES with the V-cycle of the pressure's problem solves the system. */
 #include <math.h>
 #include "krylov/flexible.h"
 #include "operator/operator.h"
@@ -17,7 +17,8 @@ typedef struct Removal {
   TesVector *cycle_b, *cycle_x;
 } Removal;
 
-/* v <- D^-1 B' s, at the unknowns and without parts along normals of slip: D is the same in all directions. */
+/* v <- D^-1 B' s, at the unknowns and without components along normals of slip, since D is equal in all
+ * directions. */
 static TesStatus find_gradient(const Removal *m, const TesVector *s) {
   TesContext *ctx = m->problem->context;
   TesStatus status = TES_OK;
@@ -29,7 +30,8 @@ done:
   return status;
 }
 
-/* Rows of open boundaries are those of no test function, and without them sums are 0. */
+/* Rows of open boundaries become 0, since they have no test function. Without open boundaries the sum of b becomes
+ * 0. */
 static TesStatus restrict_rows(const Removal *m, TesVector *b) {
   TesiSplit *pr = tesi_split_of(m->problem);
   const TesStatus status = tesi_split_balance(pr, b);
@@ -47,7 +49,7 @@ done:
   return status;
 }
 
-/* The V-cycle of the Poisson problem, in its precision, for a right-hand side of norm 1. */
+/* x <- the V-cycle of the Poisson problem, in its precision, applied to a right-hand side of norm 1. */
 static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   const Removal *m = user;
   TesContext *ctx = m->problem->context;
@@ -115,7 +117,7 @@ done:
   return status;
 }
 
-/* The L2 norm of the pressure with these integrals. b is not changed. */
+/* The L2 norm of the pressure with these integrals. b is unchanged. */
 static TesStatus measure(TesProblem *p, const TesVector *b, double *norm) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -149,7 +151,7 @@ TesStatus tesi_split_remove_divergence(TesProblem *p, const TesVector *phi, TesV
                                .max_iterations = MOST,
                                .residuals = residuals};
   status = tesi_flexible_solve(&system, pr->work.pb, s, &result);
-  if (status == TES_NOT_CONVERGED) status = TES_OK; /* what is left is the next pressure's */
+  if (status == TES_NOT_CONVERGED) status = TES_OK; /* the next pressure takes the divergence that is left */
   TES_TRY(status);
   tesi_log(ctx, TES_LOG_DETAIL, "divergence of %.3g removed in %d iterations", *removed, result.iterations);
   TES_TRY(find_gradient(&m, s));

@@ -2,7 +2,7 @@
  *
  * With A = sigma M + nu K of the step, m the integrals of the velocity's basis functions, and s_c the solution of
  * A s_c = m in component c, zero where values are given, a force F_c adds F_c s_c to the new velocity. The step is
- * made with the force of the step before, and its mean is then corrected:
+ * made with the previous force, and the mean velocity is then corrected:
  *
  *   F_c += (U_c |domain| - m . u_c) / (m . s_c),    u += (what was added) s_c,
  *
@@ -15,8 +15,8 @@ static bool is_driven(const TesiSplit *pr, int c) {
   return pr->drive.components >> c & 1;
 }
 
-/* A direction is periodic where the integral of x_c n_c over the boundary is not the volume (Gauss), but minus that of
- * the bodies inside. */
+/* Whether a direction is periodic: then the integral of x_c n_c over the boundary is not the volume (Gauss), but
+ * minus the volume of bodies inside. */
 static TesStatus measure_boundary(const TesiTaylorHood *m, double integral[3]) {
   enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS };
   TesContext *ctx = m->context;
@@ -91,7 +91,7 @@ void tesi_drive_free(TesiDrive *d) {
   for (int c = 0; c < 3; c++) tes_vector_destroy(&d->response[c]);
 }
 
-/* The part of a velocity that is its component c. */
+/* The component c of a velocity. */
 static TesVector component_of(const TesiSplit *pr, const TesVector *u, int c) {
   return tesi_space_scalar_range(pr->full, u, c);
 }
@@ -107,7 +107,7 @@ TesStatus tesi_drive_load(const TesiSplit *pr, TesVector *b) {
   return status;
 }
 
-/* s_c of the operator that stands. */
+/* s_c of the present operator. */
 static TesStatus find_response(TesiSplit *pr, int c) {
   TesContext *ctx = pr->full->context;
   TesStatus status = TES_OK;

@@ -5,15 +5,15 @@
 #include "problem/forces.h"
 #include "problem/flow/split/split.h"
 
-/* r <- M (u_t + alpha u) + N(u) + nu K u - B' p - F over all nodes, and the grad-div term of the last step. u_t
- * by the last formula; 0 at the start. */
+/* r <- M (u_t + alpha u) + N(u) + nu K u - B' p - F over all nodes, plus the grad-div term of the last step. u_t is
+ * taken from the last formula; it is 0 at the start. */
 static TesStatus momentum_residual(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   const double w = pr->state.known > 1 ? pr->state.step[0] / pr->state.step[1] : 0, dt = pr->state.step[0];
   const double a0 = (1 + 2 * w) / (1 + w), a1 = 1 + w, a2 = w * w / (1 + w);
-  pr->last.sigma = NAN; /* b is none of a step */
+  pr->last.sigma = NAN; /* b is not the right-hand side of a step */
   TES_TRY(tesi_split_load(p, pr->work.b));
   TES_TRY(tesi_drive_load(pr, pr->work.b));
   if (p->in_time) TES_TRY(tesi_split_carry(p)); /* else there is no convection */
@@ -33,7 +33,7 @@ done:
   return status;
 }
 
-/* Of a state in time once for all forces. */
+/* Made once per state in time, for all forces. */
 static TesStatus keep_residual(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -62,7 +62,7 @@ static const TesSpace *space_of(const TesProblem *p, int direction) {
 static TesStatus find_residual(const TesProblem *problem, int direction, double *r) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
-  TesProblem *p = (TesProblem *)problem; /* scratch of the problem's own */
+  TesProblem *p = (TesProblem *)problem; /* scratch of the problem */
   const TesiSplit *pr = tesi_split_of(p);
   const int64_t length = pr->taylor_hood->velocity->length;
   TES_TRY(keep_residual(p));
@@ -72,7 +72,7 @@ done:
   return status;
 }
 
-/* int g - P n + 1/2 min(u.n, 0) u, as open boundaries have it in the load and in what is carried; else 0. */
+/* int g - P n + 1/2 min(u.n, 0) u on open boundaries, as in the load and in N(u); elsewhere 0. */
 static TesStatus find_traction(const TesProblem *p, int boundary, int direction, double *sum) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -106,7 +106,7 @@ done:
   return status;
 }
 
-/* nu du_c/dn - p n_c, of the symmetric form with nu du/dx_c . n beside. */
+/* nu du_c/dn - p n_c; the symmetric form adds nu du/dx_c . n. */
 static void write_stress(const TesProblem *p, int direction, char text[TESI_STRESS_TEXT]) {
   static const char *const turned[3] = {" + wx*nz", " + wy*nz", " + wz*nz"};
   char beside[60] = "";
@@ -124,6 +124,6 @@ TesStatus tesi_split_force(const TesProblem *problem, int boundary, int directio
   static const TesiForces of = {
       .space = space_of, .residual = find_residual, .traction = find_traction, .stress = write_stress};
   const TesStatus status = tesi_force_on(problem, &of, boundary, direction, force);
-  *force = -*force; /* what acts on the boundary, not on the fluid */
+  *force = -*force; /* the force on the boundary, not on the fluid */
   return status;
 }

@@ -2,8 +2,8 @@
  *
  *   sum over cells K of gamma_K (div u, div v)_K,    gamma_K = 0.1 |u| h,
  *
- * |u| h the largest velocity times the length of the cell along it, of the velocity before the step. It is implicit,
- * with the viscous terms, and couples the components: conjugate gradients with the diagonal of the others. */
+ * |u| h the largest velocity before the step times the length of the cell along it. The term is implicit, like the
+ * viscous terms, and couples the components. Conjugate gradients use the diagonal of the other terms. */
 #include "operator/operator.h"
 #include "problem/flow/split/split.h"
 

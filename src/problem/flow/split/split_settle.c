@@ -1,11 +1,11 @@
-/* The state of a flow in time goes to another mesh: see remesh.h. A step takes u, u(t - dt) and their convection, p,
- * and phi of now and before, which with the velocities fulfil (grad phi, grad psi) = - (div u, psi): the rest of the
- * step's divergence, which the next pressure takes for its own. Projected velocities do not fulfil this. The difference
- * is removed, so that the pressure does not jump (its error would be of the order of 1 / dt). */
+/* Moves the state of a flow in time to another mesh: see remesh.h. A step uses u, u(t - dt) and their convection, p,
+ * and the present and the previous phi. Each phi and its velocity fulfil (grad phi, grad psi) = - (div u, psi): phi
+ * holds the divergence that the step left, which the next pressure removes. Projected velocities do not fulfil this.
+ * The difference is removed, so that the pressure does not jump (by an error of order 1 / dt). */
 #include "problem/flow/split/split.h"
 
-/* u, of a time, gets its boundary values and, with a phi, loses what the projection added to its divergence. s: for
- * that of a velocity at another time that of this one is a guess. */
+/* u, at a time, gets its boundary values and, if there is a phi, loses the divergence that the projection added. s:
+ * on entry a guess, such as the result for the velocity at another time. */
 static TesStatus settle(TesProblem *p, double time, const TesVector *phi, TesVector *s, TesVector *u,
                         double *removed) {
   TesContext *ctx = p->context;

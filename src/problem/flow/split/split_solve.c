@@ -66,7 +66,7 @@ done:
   return status;
 }
 
-/* r <- b - (sigma M + nu K) x at the unknowns, 0 where values are given, as b is; its norm. */
+/* r <- b - (sigma M + nu K) x at the unknowns, 0 at given values, as b is; returns its norm. */
 static TesStatus find_residual(TesiSplit *pr, const TesVector *b, const TesVector *x, TesVector *r,
                                double *norm) {
   TesContext *ctx = b->context;
@@ -105,7 +105,8 @@ done:
   return status;
 }
 
-/* |r| of the old solution with the new values. It solved the last system, so that it is the change of b. */
+/* |r| of the old solution with the new boundary values. Since the old solution solved the last system, r is the
+ * change of b. */
 static TesStatus find_reference(TesiSplit *pr, const TesVector *b, const TesVector *old, double *reference) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
@@ -120,8 +121,8 @@ done:
   return status;
 }
 
-/* The tolerance is of the residual of the old solution with the new values; a share of the pressure's, in whose
- * right-hand side and guesses what is left is noise. */
+/* The tolerance is relative to the residual of the old solution with the new boundary values; and it is a fraction of
+ * the pressure's tolerance, since the remainder is noise in the pressure's right-hand side and guesses. */
 TesStatus tesi_split_velocity(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x) {
   const double share = 1e-3;
   TesiSplit *pr = tesi_split_of(p);
@@ -144,7 +145,7 @@ done:
 
 /* ---- pressures ----------------------------------------------------------------------------------------- */
 
-/* Lagrange's polynomial through the old ones. */
+/* The Lagrange polynomial through the old values. */
 static TesStatus extrapolate(const TesiPast *past, double time, double factor, TesVector *value) {
   double weight[TESI_SPLIT_GUESSES];
   const TesVector *old[TESI_SPLIT_GUESSES];
@@ -293,8 +294,8 @@ done:
   return status;
 }
 
-/* The integrals of the pressure's nodal functions, by the rule of loads and values: that of the mass matrix is not
- * exact on curved cells, and the mean that output.values gives would not be zero. */
+/* The integrals of the pressure's nodal functions, by the quadrature of loads and values. The quadrature of the mass
+ * matrix is not exact on curved cells, and output.values would then give a mean other than zero. */
 static TesStatus make_weights(TesProblem *p) {
   TesiSplit *pr = tesi_split_of(p);
   TesContext *ctx = p->context;

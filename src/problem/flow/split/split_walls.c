@@ -14,9 +14,9 @@ static const char *name_of(const TesProblem *p, int boundary) {
 
 /* ---- which components ---------------------------------------------------------------------------------- */
 
-/* What the normals of a boundary are: planes that meet at edges, or a curved face. */
+/* The normals of a boundary: of planes that meet at edges, or of a curved face. */
 typedef struct Normals {
-  unsigned axes; /* bit c, some face has a normal with a component c */
+  unsigned axes; /* bit c: some face has a normal with a component c */
   int planes;
   double plane[16][3];
   bool curved;
@@ -90,7 +90,7 @@ done:
   return status;
 }
 
-/* On curved faces the form with gradients has another tangential stress than that of slip. */
+/* On curved faces the form with gradients has another tangential stress than slip requires. */
 static TesStatus check_slip(TesProblem *p, int boundary, const Normals *normals) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -109,7 +109,7 @@ bool tesi_wall_open(const TesProblem *p, int boundary) {
   return how[0] == TESI_OPEN || how[1] == TESI_OPEN || (p->mesh->dim == 3 && how[2] == TESI_OPEN);
 }
 
-/* Of a boundary whose normals have these components. */
+/* Adapts the conditions of a boundary whose normals have these components. */
 static void complete(int dim, unsigned axes, TesiHow *how) {
   const bool slips = how[0] == TESI_NORMAL;
   bool open = false;
@@ -142,7 +142,7 @@ done:
 
 /* ---- where --------------------------------------------------------------------------------------------- */
 
-/* The entries of a component that are given. */
+/* Finds the entries of a component that are given. */
 static TesStatus pick_given(const TesSpace *part, TesiPicked *given) {
   TesContext *ctx = part->context;
   TesStatus status = TES_OK;
@@ -166,8 +166,8 @@ done:
   return status;
 }
 
-/* What is made of the given entries: those of each component, whose slots begin at `first`, the nodes of any, and where
- * these are. */
+/* Lists made from the given entries: the entries of each component, whose slots begin at `first`; the nodes with any
+ * entry; and coordinates of these nodes. */
 typedef struct Slots {
   TesiPicked of[TESI_AXES], any;
   int64_t first[TESI_AXES + 1];
@@ -180,7 +180,7 @@ static void free_slots(TesContext *ctx, Slots *slots) {
   tesi_free(ctx, &slots->x);
 }
 
-/* The number of a given entry; -1: it is an unknown. */
+/* The number of a given entry; -1: the entry is an unknown. */
 static int32_t slot_of(const Slots *slots, int c, int64_t node) {
   if (!slots->of[c].mark[node]) return -1;
   return (int32_t)(slots->first[c] + tesi_picked_before(&slots->of[c], node));
@@ -204,7 +204,7 @@ done:
   return status;
 }
 
-/* walls->entry, and the slots. scalar: the space of a component without given values. */
+/* Makes walls->entry and the slots. scalar: the space of a component without given values. */
 static TesStatus number_slots(const TesSpace *velocity, const TesSpace *scalar, TesiWalls *walls,
                               Slots *slots) {
   TesContext *ctx = velocity->context;
@@ -232,7 +232,7 @@ done:
   return status;
 }
 
-/* A cell of another rank may have the face that a node here is on. */
+/* The face of a node here may belong to a cell of another rank. */
 static TesStatus share_marks(const TesSpace *space, uint8_t *mark, int64_t *count) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -273,7 +273,7 @@ done:
   return status;
 }
 
-/* normal[3][count] of the marked nodes, as boundary values know it. */
+/* normal[3][count] <- normals at the marked nodes, as boundary values use them. */
 static TesStatus take_normals(const TesProblem *p, int boundary, const TesSpace *given, const uint8_t *mark,
                               int64_t count, double *normal) {
   static const char *const names[3] = {"nx", "ny", "nz"};
@@ -311,7 +311,7 @@ static bool asks_normal(const TesiGiven *given) {
   return asks;
 }
 
-/* The nodes of a boundary; nodes: of all, any marks. */
+/* The nodes of a boundary. nodes: the number of all nodes; any marks. */
 static TesStatus fill_wall(const TesProblem *p, const TesSpace *velocity, const TesiTaylorHood *m,
                            int boundary, const Slots *slots, TesiPicked *nodes, TesiWallNodes *w) {
   TesContext *ctx = p->context;
@@ -416,7 +416,7 @@ done:
   return status;
 }
 
-/* Puts the values of one boundary where they win. */
+/* Writes the values of one boundary at nodes where they have priority. */
 static TesStatus put_wall(const TesProblem *p, int boundary, TesiWalls *walls, double *value) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

@@ -3,10 +3,11 @@
  *
  *   K (u, p') = (A u - s B' p', -s B u),   A = nu K_1 + alpha M by component,   (B u, q) = (div u, q)
  *
- * by flexible GMRES with the block-triangular preconditioner of which A's inverse is a V-cycle and the Schur
- * complement's S^-1 = -(nu M^-1 + alpha L^-1 + C) / s^2: the first two by Cahouet and Chabard 1988, M the mass of the
- * pressures with weights at edges of walls, by a polynomial (steady_mass.h), L their Laplacian with 0 on open
- * boundaries, by multigrid to a hundredth; C is what a coarse mesh knows of the domain (steady_schur.h):
+ * by flexible GMRES with a block-triangular preconditioner. It approximates A^-1 by a V-cycle V, and the inverse of
+ * the Schur complement by S^-1 = -(nu M^-1 + alpha L^-1 + C) / s^2. The first two terms are by Cahouet and Chabard
+ * 1988. M is the mass of the pressures with weights at edges of walls; its inverse is a polynomial (steady_mass.h). L
+ * is their Laplacian with 0 on open boundaries, solved by multigrid to a hundredth. C is a correction from a coarse
+ * mesh (steady_schur.h):
  *
  *   z_p = S^-1 r_p,    z_u = V (r_u + s B' z_p)
  *
@@ -38,7 +39,7 @@ static const char *const part_names[PARTS] = {
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
-/* v <- v without its parts in motions that nothing holds. */
+/* v <- v without its components in motions that nothing holds. */
 static TesStatus remove_motions(const TesiSplit *pr, TesVector *v) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;
@@ -70,8 +71,8 @@ static TesStatus apply(void *user, const TesVector *x, TesVector *y) {
   TES_TRY(remove_motions(pr, &to_u));
   TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, &u, &to_p));
   TES_TRY(tes_vector_copy(&to_p, -pr->steady.unit, &to_p));
-  /* Over curved cells the divergence has a part in constant pressures: by quadrature, which is not exact there, and by
-   * velocities along faces, which have a flux through polynomial ones. Iterates have no such part. */
+  /* Over curved cells the divergence has a component in constant pressures, for two reasons: quadrature is not exact
+   * there, and velocities along faces have a flux through polynomial faces. Iterates have no such component. */
   if (!pr->walls.any_open && (pr->velocity->slip || p->mesh->geometry_degree > 1))
     TES_TRY(tesi_split_spread_flux(p, &to_p));
   TES_TRY(tesi_lap(ctx, pr->steady.laps, COUPLING));
@@ -79,7 +80,8 @@ done:
   return status;
 }
 
-/* x <- V b in the cycle's precision. Vectors of a basis have norm 1, so that the first norm of a solve serves all. */
+/* x <- V b in the cycle's precision. Vectors of a Krylov basis have norm 1, so the first norm of a solve is used for
+ * all. */
 static TesStatus cycle(TesProblem *p, const TesVector *b, TesVector *x) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -145,7 +147,7 @@ done:
   return status;
 }
 
-/* Forces have no part in motions that nothing holds, but for rounding, which is taken away. */
+/* Forces have no component in motions that nothing holds, except round-off, which is removed. */
 static TesStatus balance_motions(const TesiSplit *pr, TesVector *b) {
   TesContext *ctx = b->context;
   TesStatus status = TES_OK;
@@ -166,7 +168,7 @@ done:
   return status;
 }
 
-/* b <- (F - A u_D, s B u_D), whose second part has mean zero where the pressure has. pr->x: u_D. */
+/* b <- (F - A u_D, s B u_D); the mean of the second part is 0 if the mean of the pressure is. pr->x: u_D. */
 static TesStatus right_hand_side(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -228,8 +230,9 @@ done:
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-/* fault <- what nothing fixes, empty: nothing. In the form with gradients these are uniform velocities: of directions
- * that no boundary gives and, with slip, of an eigenvector without eigenvalue of the sum over nodes of what is held. */
+/* fault <- the motions that nothing fixes, as text; empty: there are none. In the form with gradients these motions
+ * are uniform velocities: in directions that no boundary gives and, with slip, along an eigenvector with eigenvalue 0
+ * of the sum over nodes of the directions held. */
 static TesStatus find_fault(const TesProblem *p, const TesiSplit *pr, bool direct, char fault[240]) {
   static const char format[] =
       "boundary: nothing fixes the velocity in %s: no boundary gives this component. "
@@ -281,7 +284,7 @@ done:
   return status;
 }
 
-/* The V-cycle's smoother is chosen as for its own equation. */
+/* The V-cycle's smoother is chosen as for an equation of A alone. */
 static TesStatus create_preconditioner(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -297,7 +300,7 @@ static TesStatus create_preconditioner(TesProblem *p, TesiSplit *pr) {
   p->op = tesi_operator_retain(pr->op);
   p->levels = p->op;
   TES_TRY(tesi_problem_choose_precision(p));
-  const bool coupled = tesi_is_elasticity(p->op) || pr->velocity->slip; /* patches are of one component */
+  const bool coupled = tesi_is_elasticity(p->op) || pr->velocity->slip; /* a patch has one component */
   TES_TRY(tesi_problem_choose(p, &smoother));
   if (coupled && o->smoother == TES_SMOOTHER_AUTO) smoother = TES_SMOOTHER_CHEBYSHEV;
   if (direct) {
@@ -324,7 +327,7 @@ done:
   return status;
 }
 
-/* pr->unit <- s, of the whole domain. */
+/* pr->unit <- s for the whole domain. */
 static TesStatus find_unit(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -337,7 +340,7 @@ done:
   return status;
 }
 
-/* And what the method works with. */
+/* Vectors for the method as well. */
 static TesStatus create_mass(const TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -350,8 +353,8 @@ done:
   return status;
 }
 
-/* On devices with kernels what a first iteration makes is made before the solve: programs, the weights of means, and
- * the plain run that stands before recordings. */
+/* On devices with kernels the first-time work of an iteration is done before the solve: programs, the weights of
+ * means, and the plain run that comes before recordings. */
 static TesStatus rehearse(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -396,7 +399,8 @@ static bool is_direct(const TesProblem *p) {
   return tesi_split_of(p)->steady.direct != NULL;
 }
 
-/* The norms of the velocity's error, and (nu |grad e_u|^2 + |e_p|^2 / nu)^1/2, the pressure as far as it is known. */
+/* The norms of the velocity's error, and (nu |grad e_u|^2 + |e_p|^2 / nu)^1/2; without the pressure's term if its
+ * exact value is not known. */
 static TesStatus find_errors(const TesProblem *p, double *l2, double *h1, double *energy) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

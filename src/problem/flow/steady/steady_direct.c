@@ -1,5 +1,6 @@
-/* The entries of A are found by products with A (operator/assembled/probe.c), and those of B likewise: of a set of
- * nodes no two of which share a pressure, the divergence of the sum of unit vectors has one entry of B in each row. */
+/* The entries of A and of B are found by products with unit vectors (for A: operator/assembled/probe.c). For B, nodes
+ * are taken together if no two of them share a pressure; then the divergence of the sum of their unit vectors has one
+ * entry of B in each row. */
 #include "problem/flow/steady/steady_direct.h"
 #include <string.h>
 #include "multigrid/coarse/factorization.h"
@@ -8,7 +9,7 @@
 
 struct TesiSteadyDirect {
   TesContext *context;
-  int64_t n, held; /* length; the pressure that is 0, -1: none */
+  int64_t n, held; /* length of the system; index of the pressure that is 0, -1: none */
   double *x;       /* host */
   TesiFactorization *factors;
 };
@@ -20,7 +21,7 @@ typedef struct Divergence {
   const TesProblem *problem;
   TesContext *context;
   const TesiCellView *velocity, *pressure;
-  TesiMatrix B, T; /* of one component, without values; the transpose's rows and columns */
+  TesiMatrix B, T; /* pattern of one component; T: pattern of its transpose */
   int32_t *colour; /* [nodes of velocity] */
   int64_t *first;  /* [colours + 1] entries by colour of their columns: place[first[c]] .. */
   int64_t *place;  /* [entries] */
@@ -38,7 +39,7 @@ static void free_divergence(Divergence *v) {
   tesi_free(ctx, &v->row_of);
 }
 
-/* A node of a cell, wherever values are given. */
+/* A node of a cell, whether its value is given or not. */
 static int64_t node_of(const TesiCellView *view, int64_t cell, int64_t i) {
   const int32_t index = view->index[cell * view->cell_nodes + i];
   return index < 0 ? -1 - index : index;
@@ -58,7 +59,7 @@ done:
   return status;
 }
 
-/* Rows of B: the velocities of all cells of a pressure, each once. */
+/* Rows of B: the velocities of all cells of a pressure, each listed once. */
 static TesStatus find_rows(Divergence *v) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;
@@ -142,7 +143,7 @@ done:
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
-/* K <- (A; -s B), its lower triangle complete; the entries of B without values. */
+/* K <- (A; -s B), a complete lower triangle; the entries of B have no values yet. */
 static TesStatus join(const Divergence *v, const TesiMatrix *A, TesiMatrix *K) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;
@@ -167,7 +168,7 @@ done:
   return status;
 }
 
-/* The entries of B: of each component, colour by colour. */
+/* Reads the entries of B, one component and one colour at a time. */
 static TesStatus probe(const Divergence *v, TesiMatrix *K) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;

@@ -1,4 +1,4 @@
-/* Pressures at edges and corners of walls. */
+/* Pressures at edges and corners of walls: the weights W of steady_schur.h. */
 #include <math.h>
 #include "parallel/comm.h"
 #include "problem/flow/split/split.h"
@@ -12,7 +12,7 @@ static bool is_wall(const TesProblem *p, int boundary) {
   return wall;
 }
 
-/* factor[node] of the nodes that a cell has on two walls and more; sides: bit f, face f is a wall. */
+/* Sets factor[node] at the nodes of a cell that are on two or more walls. sides: bit f, face f is a wall. */
 static bool mark_cell(const TesiCellView *view, int64_t cell, unsigned sides, double *factor) {
   const int n = view->n;
   bool any = false;

@@ -12,14 +12,15 @@ struct TesiSteadyMass {
   TesiRecorded recorded;
 };
 
-/* The largest eigenvalue of D^-1 M over the smallest one on a cell, whose nodes are those of Gauss and Lobatto: 2 + 1/k
- * a direction (Wathen 1987: what holds on cells holds for their sum). Hanging nodes and curved cells go somewhat
- * beyond, where the polynomial is less sharp. */
+/* The ratio of the largest and smallest eigenvalue of D^-1 M on a cell with Gauss-Lobatto nodes: 2 + 1/k per
+ * direction (Wathen 1987: bounds on cells hold for their sum). With hanging nodes and curved cells the ratio is
+ * somewhat larger, and the polynomial is less accurate there. */
 static double condition(int dim, int degree) {
   return pow(2 + 1. / degree, dim);
 }
 
-/* From which the error 2 q^m of the polynomial is a tenth, on an interval that ends a fifth above the estimate. */
+/* The number of steps from which the polynomial's error 2 q^m is a tenth, on an interval that ends a fifth above the
+ * estimate. */
 static int steps_of(double ratio) {
   const double root = sqrt(1.2 * ratio), q = (root - 1) / (root + 1);
   return (int)ceil(log(20) / -log(q));
@@ -58,7 +59,7 @@ static TesStatus weigh(const TesiSteadyMass *m, TesVector *v) {
   return tesi_device_multiply(m->context, TES_DOUBLE, v->length, 1, v->data, m->edges->data, v->data);
 }
 
-/* Between vectors of its own, whose addresses recorded work knows. */
+/* Uses own vectors, since recorded work keeps addresses. */
 static TesStatus run(void *user) {
   const TesiSteadyMass *m = user;
   TesContext *ctx = m->context;

@@ -1,5 +1,5 @@
-/* With L L' = A of each block of components that A couples, and G = B' by columns: S = sum of (L^-1 G)' (L^-1 G), all
- * in the order of the numbers that all ranks agree about, on each of them. */
+/* With L L' = A for each block of components that A couples, and G the columns of B': S = sum of (L^-1 G)' (L^-1 G).
+ * Every rank has all of S, in a numbering on which all ranks agree. */
 #include "problem/flow/steady/steady_schur.h"
 #include <lapacke.h>
 #include <math.h>
@@ -16,17 +16,17 @@
 #include "transfer/transfer.h"
 
 enum { MOST = TESI_MULTIGRID_LEVELS + 1, THREADS = 128, MOST_NODES = 5000 };
-/* Flops of the matrices: an unknown of the problem, about those of ten products with A, but so many at least and at
- * most. */
+/* Limits of the flops for the matrices: per unknown of the problem, about the flops of ten products with A; at least
+ * and at most these totals. */
 static const double flops_per_unknown = 4e4, few = 1e9, many = 2e10;
 
 struct TesiSteadySchur {
   TesContext *context;
-  int levels; /* of pressures: the problem's, then coarser ones */
+  int levels; /* of pressures: on the problem's mesh, then on coarser ones */
   TesSpace *space[MOST];
-  TesTransfer *transfer[MOST]; /* between a level and the one before */
+  TesTransfer *transfer[MOST]; /* between a level and the previous one */
   TesVector *v[MOST];
-  int n;          /* coarse pressures of all ranks */
+  int n;          /* number of coarse pressures of all ranks */
   double *number; /* [here] of each */
   double *C;      /* [n][n], symmetric */
   double *in, *out, *here;
@@ -93,8 +93,8 @@ static TesStatus matrix_of(const TesOperator *op, double **A) {
   return find_columns(&(Columns){op->context, layout, layout, (void *)(uintptr_t)op, apply_operator}, A);
 }
 
-/* Entries with given values get 1 on the diagonal: operators over boxes have rows of zeros there, and columns that
- * nobody asks for. */
+/* Sets 1 on the diagonal at given values: operators over boxes have rows of zeros there, and nobody needs their
+ * columns. */
 static void hold(int64_t n, double *A) {
   for (int64_t g = 0; g < n; g++) {
     if (A[g * n + g] != 0) continue;
@@ -105,8 +105,8 @@ static void hold(int64_t n, double *A) {
 
 /* ---- matrices ------------------------------------------------------------------------------------------ */
 
-/* A <- A^-1 of a symmetric matrix; constants span its null space (closed): the pseudo-inverse. *definite: whether it
- * is positive. */
+/* A <- A^-1 of a symmetric matrix. closed: constants span its null space, and the result is the pseudo-inverse.
+ * *definite: whether it is positive. */
 static TesStatus invert(TesContext *ctx, int n, bool closed, double *A, bool *definite) {
   TesStatus status = TES_OK;
   double mean = 0;
@@ -125,7 +125,7 @@ done:
 
 typedef struct Coarse {
   const TesProblem *problem;
-  TesSpace *velocity, *full; /* of Q_2; full: of one component, no node given */
+  TesSpace *velocity, *full; /* of Q_2; full: of one component without given values */
   TesiTaylorHood *taylor_hood;
   TesOperator *op;
 } Coarse;
@@ -151,7 +151,7 @@ done:
   return status;
 }
 
-/* Rows of S: each thread some. */
+/* Rows of S: each thread makes some. */
 typedef struct Squares {
   TesiMatmul multiply;
   int n, m;
@@ -203,7 +203,7 @@ done:
   return status;
 }
 
-/* S <- G' A^-1 G, component by component where A couples none; alike ones follow each other mostly. */
+/* S <- G' A^-1 G, component by component if A couples none. Equal components mostly follow each other. */
 static TesStatus find_schur(const Coarse *c, int n, double *S, bool *definite) {
   TesContext *ctx = c->op->context;
   TesStatus status = TES_OK;
@@ -282,7 +282,8 @@ done:
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
-/* Whether matrices of a mesh of so many cells are a small part of the work, and it has three cells a direction. */
+/* Whether a mesh of this many cells has at least three cells per direction and matrices that take a small part of the
+ * work. */
 static bool serves(const TesProblem *p, const TesMesh *mesh, double most) {
   const TesiSplit *pr = tesi_split_of(p);
   const int dim = mesh->dim;
@@ -295,8 +296,8 @@ static bool serves(const TesProblem *p, const TesMesh *mesh, double most) {
   return along >= 3 - 1e-9 && block <= MOST_NODES && flops <= most;
 }
 
-/* Whether alpha h^2 is far above nu on cells of a mesh, which then do not see what nu does at walls: the coarse matrix
- * costs iterations there. */
+/* Whether alpha h^2 is far above nu on the cells of a mesh. Such cells do not resolve the effect of nu at walls, and
+ * the coarse matrix would cost iterations. */
 static TesStatus find_dominance(const TesProblem *p, const TesMesh *mesh, bool *dominates) {
   const double most = 100;
   const TesiSplit *pr = tesi_split_of(p);
@@ -313,7 +314,7 @@ done:
   return status;
 }
 
-/* The finest mesh that serves, else the coarsest one whose matrices are made in a moment; NULL: none. */
+/* The finest mesh that serves, else the coarsest one if its matrices are cheap; NULL: none. */
 static const TesMesh *find_mesh(const TesProblem *p) {
   const int levels = tes_multigrid_levels(p->multigrid);
   for (int l = levels - 1; l >= 0; l--) {
@@ -341,7 +342,7 @@ done:
   return status;
 }
 
-/* Degree 1 on the problem's mesh, then mesh by mesh. */
+/* Makes degree 1 on the problem's mesh, then coarsens mesh by mesh. */
 static TesStatus create_levels(const TesProblem *p, const TesMesh *mesh, TesiSteadySchur *s) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
