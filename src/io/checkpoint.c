@@ -1,4 +1,4 @@
-/* Checkpoints: what is put into the store. */
+/* Checkpoints: writing to the store. */
 #include "tessera/checkpoint.h"
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "parallel/comm.h"
 #include "space/file_order.h"
 
-/* Names one after the other, each with its 0. */
+/* Names one after the other, each followed by its 0. */
 static TesStatus put_names(TesContext *context, TesiStore *store, const char *what, int count,
                            const char *const *names) {
   TesContext *ctx = context;
@@ -78,7 +78,7 @@ done:
 
 const char *const tesi_checkpoint_axes[3] = {"x", "y", "z"};
 
-/* The last direction is cut between ranks: each has the coordinates behind those of the rank before. */
+/* The last direction is cut between ranks: each rank has the coordinates after those of the previous rank. */
 static TesStatus put_box(TesiStore *store, const TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -121,7 +121,7 @@ done:
   return status;
 }
 
-/* Zeros behind a field that a rank puts there, of so many of all ranks. */
+/* Zeros after a shorter field: the number on this rank, of a total over all ranks. */
 static int64_t share_of_zeros(const TesContext *ctx, int64_t zeros) {
   const int64_t ranks = tesi_ranks(ctx),
                 rank = ranks > 1 ? tes_communicator_rank(tesi_context_communicator(ctx)) : 0;
@@ -158,7 +158,7 @@ static bool is_other(const TesSpace *over, const TesSpace *s) {
   return over && over->layout->global != s->layout->global;
 }
 
-/* over: of the field, NULL or like s: s, whose order this is. */
+/* over: the space of the field. NULL, or a space like s: the result is s, in whose order the field is written. */
 static TesStatus put_field(TesiStore *store, const TesSpace *s, const TesSpace *over,
                            const TesiFileOrder *order, int number, const TesCheckpointField *field) {
   TesContext *ctx = s->context;
@@ -231,7 +231,7 @@ TesStatus tes_checkpoint_write(TesContext *context, const TesCheckpointDesc *des
   return tesi_checkpoint_write(context, desc, NULL, path);
 }
 
-/* A store that is never committed leaves nothing behind. */
+/* A store that is not committed leaves no file. */
 TesStatus tes_checkpoint_check(TesContext *context, const char *path) {
   TesiStore *store = NULL;
   const TesStatus status = tesi_store_create(context, path, &store);

@@ -4,9 +4,9 @@
 
 #include "tessera/mesh.h"
 
-/* Version 1 holds a forest, version 2 a box: with the coordinates of its vertices in the place of the trees. Versions 3
- * and 4 are the same with a space of several components, whose number is in "components". Later
- * versions: a box with a space of another element (TesiElement.version). */
+/* Version 1 holds a forest. Version 2 holds a box: coordinates of its vertices instead of trees. Versions 3 and 4 are
+ * the same with a space of several components, whose number is in "components". Later versions: a box with a space of
+ * another element (TesiElement.version). */
 enum {
   FIELDS = 16,
   NAME = 64,
@@ -18,7 +18,7 @@ enum {
 };
 #define TESI_CHECKPOINT_FORMAT "tessera checkpoint"
 
-/* Whole numbers of the head, in this order. */
+/* Integers of the head, in this order. */
 typedef enum Whole {
   W_VERSION,
   W_DIM,

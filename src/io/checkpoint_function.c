@@ -6,8 +6,8 @@
 #include "space/space.h"
 #include "tessera/checkpoint.h"
 
-/* What a name means in this file: values of a vector over a space, which component, and whether it is a pressure that
- * stands at the beginning of a vector of velocities. */
+/* The meaning of a name in this file: a component of a vector over a space. It may be a pressure, which is stored at
+ * the beginning of a vector of velocities. */
 typedef struct Found {
   const char *field;
   int component;
@@ -43,7 +43,7 @@ done:
   return status;
 }
 
-/* Axis by axis over a box: a part of a Raviart-Thomas space, or an element dg. */
+/* Evaluates axis by axis over a box: a part of a Raviart-Thomas space, or element dg. */
 static TesStatus create_of_rt(const TesSpace *space, const double *values, int part, const char *text,
                               TesFunction **function) {
   TesContext *ctx = space->context;

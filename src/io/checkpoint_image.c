@@ -42,7 +42,7 @@ TesStatus tesi_image_get_names(TesiImage *m, const char *what, int64_t count, ch
   for (int64_t i = 0; i < count; i++) {
     TES_CHECK(at < length, "%s is damaged: %s are cut short", m->path, what);
     (*names)[i] = *text + at;
-    at += (int64_t)strlen(*text + at) + 1; /* the store leaves a 0 behind the bytes */
+    at += (int64_t)strlen(*text + at) + 1; /* the store puts a 0 after the bytes */
   }
 done:
   return status;
@@ -142,7 +142,7 @@ done:
 
 /* ---- forests ------------------------------------------------------------------------------------------- */
 
-/* Entries of an array that this rank has: from number `first` on. */
+/* The entries of an array on this rank, from number `first` on. */
 typedef struct Range {
   int64_t first, count;
   size_t size;
@@ -158,7 +158,7 @@ static void take_range(void *user, int64_t first, int64_t count, const void *dat
            (size_t)(end - from) * r->size);
 }
 
-/* `each` numbers of every cell of this rank. */
+/* `each` numbers per cell, for the cells of this rank. */
 static TesStatus get_cells(TesiImage *m, const char *name, TesiStoreType type, size_t size, int64_t each,
                            int64_t first, void *pointer_to_data) {
   TesContext *ctx = m->ctx;
@@ -322,7 +322,7 @@ done:
   return status;
 }
 
-/* *space is over trees: is it over the wanted box? */
+/* Whether a mesh of trees, the mesh of *space, has the cells of the wanted box. */
 static bool is_box_of_trees(const TesiImage *m, const TesMesh *forest) {
   const TesMesh *w = m->wanted;
   if (!w || w->kind != TES_MESH_BOX || w->dim != forest->dim || tesi_ranks(m->ctx) > 1) return false;
@@ -330,7 +330,7 @@ static bool is_box_of_trees(const TesiImage *m, const TesMesh *forest) {
   return is_same_box(forest, box, (const double *const *)w->coordinates, w->box_periodic);
 }
 
-/* Values stand in the order of the trees' nodes; the space becomes that of the box. */
+/* Values are stored in the order of the trees' nodes; the space becomes the space of the box. */
 static TesStatus trees_become_box(TesiImage *m, TesSpace **space) {
   TesContext *ctx = m->ctx;
   TesStatus status = TES_OK;

@@ -13,13 +13,13 @@ typedef struct TesiImage {
   int64_t *head;
   double *number;
   TesiTrees trees;
-  char *texts[2]; /* of the names of boundaries and materials */
+  char *texts[2]; /* bytes of the names of boundaries and materials */
   TesiLeaves leaves;
   double *coordinates[3]; /* of a box */
   uint8_t *given;
   int64_t *components; /* NULL: 1 */
   int geometry_degree;
-  const TesMesh *wanted; /* the checkpoint is read for a computation over this mesh; NULL: not known */
+  const TesMesh *wanted; /* the mesh of the computation that reads the checkpoint; NULL: not known */
   TesiFileOrder order;   /* order of the values of the resulting space */
 } TesiImage;
 

@@ -1,4 +1,4 @@
-/* Checkpoints: what is read from the store, and mesh and space made of it again. */
+/* Checkpoints: reading from the store, and making mesh and space. */
 #include <stdio.h>
 #include <string.h>
 #include "device/vector.h"
@@ -16,17 +16,17 @@ struct TesCheckpoint {
   char *name[FIELDS]; /* of contents.name */
   double *values[FIELDS], *state, *note;
   char *state_text, **state_name;
-  TesiStore *store; /* of several ranks, for fields over other spaces; else NULL */
+  TesiStore *store; /* on several ranks, for fields over other spaces; else NULL */
 };
 
-/* Values of a field, as they stand in the file. */
+/* The values of a field, in the order of the file. */
 typedef struct Field {
   const TesSpace *space;
   const TesiFileOrder *order;
   double *values;
 } Field;
 
-/* What a slice has of one component, whose values begin at `begin` of the file. */
+/* The part of one component that a slice has. The component begins at `begin` of the file. */
 static void take_component(const Field *f, int component, int64_t begin, int64_t first, int64_t end,
                            const double *data) {
   const int64_t length = f->space->scalar[component]->length;
@@ -182,7 +182,7 @@ static int number_of(const TesCheckpoint *checkpoint, const char *name) {
   return i;
 }
 
-/* On one rank entries of any space stand as they are numbered. */
+/* On one rank the entries of any space are stored in their own order. */
 TesStatus tesi_checkpoint_take(const TesCheckpoint *checkpoint, const char *name, const TesSpace *space,
                                TesVector *v) {
   TesContext *ctx = checkpoint->context;

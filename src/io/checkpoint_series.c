@@ -1,6 +1,6 @@
-/* Checkpoints of one run, in the order of their times, as a field that depends on time: between two of them a value is
- * linear in time. Three of them are in memory at most. They are read when they are first asked for, by whichever thread
- * asks, in a context of one thread that belongs to the series. */
+/* Checkpoints of one run, in the order of their times, as a field that depends on time: between two checkpoints a
+ * value is linear in time. At most three of them are in memory. A file is read when it is first needed, by the thread
+ * that needs it, in a context of one thread that belongs to the series. */
 #include <glob.h>
 #include <math.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@ typedef struct Series {
   File *file;
   Held held[HELD];
   int64_t uses;
-  pthread_mutex_t lock; /* of what is held */
+  pthread_mutex_t lock; /* guards `held` */
 } Series;
 
 typedef struct Component {
@@ -76,7 +76,8 @@ done:
   return status;
 }
 
-/* The place of a file in memory, read in the place of what was used longest ago; NULL where it cannot be read. */
+/* The place of a file in memory. If it is not there, it is read, and replaces the file unused for the longest time.
+ * NULL: it cannot be read. */
 static Held *hold(Series *s, int file) {
   Held *oldest = &s->held[0];
   TesCheckpoint *checkpoint = NULL;
@@ -95,7 +96,7 @@ static Held *hold(Series *s, int file) {
   return oldest->file == file ? oldest : NULL;
 }
 
-/* The function of a component at the time of a file, which the caller destroys; NULL where it cannot be read. */
+/* The function of a component at the time of a file, which the caller destroys; NULL: the file cannot be read. */
 static TesFunction *at_file(Series *s, int file, int component) {
   pthread_mutex_lock(&s->lock);
   const Held *held = hold(s, file);
@@ -104,7 +105,7 @@ static TesFunction *at_file(Series *s, int file, int component) {
   return function;
 }
 
-/* out <- factor f + out; NaN where there is no function. */
+/* out <- factor f + out; NaN if there is no function. */
 static void add(const TesFunction *f, double factor, int64_t n, const double *x, const double *y,
                 const double *z, double t, double *out) {
   enum { AT_ONCE = 64 };
@@ -116,7 +117,7 @@ static void add(const TesFunction *f, double factor, int64_t n, const double *x,
   }
 }
 
-/* Before the first and behind the last time, which round-off alone asks for, the field stays as it is there. */
+/* Times before the first and after the last file come from round-off only: the field is constant there. */
 static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                      double *out) {
   const Component *c = user;
@@ -140,8 +141,8 @@ static int by_time(const void *a, const void *b) {
   return (s > t) - (s < t);
 }
 
-/* The times of all files, which are looked through for that once. Of files of one time, as the last checkpoint has that
- * a run keeps under two names, the first stays. */
+/* Reads the times of all files; each file is opened once for that. A run may keep its last checkpoint under two
+ * names: of several files of one time the first is used. */
 static TesStatus list_files(Series *s, const char *pattern, size_t count, char *const *paths, int dim) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -156,7 +157,8 @@ static TesStatus list_files(Series *s, const char *pattern, size_t count, char *
     s->file[s->files].path = tesi_strdup(ctx, paths[i]);
     if (!s->file[s->files++].path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
     Held first = {.file = -1};
-    status = i ? TES_OK : take_components(s, checkpoint, &first); /* what it has not is told at once */
+    status = i ? TES_OK : take_components(s, checkpoint, &first); /* a field that the file does not have is reported
+                                                                   * at once */
     let_go(&first);
     if (status != TES_OK) goto done;
     tes_checkpoint_destroy(&checkpoint);
@@ -177,7 +179,7 @@ done:
   return status;
 }
 
-/* Characters of the folder of a path, with the last slash, where there is a folder of this very name. */
+/* Number of characters of the folder in a path, with the last slash, if a folder of exactly this name exists. */
 static size_t folder_length(const char *path) {
   char folder[4096];
   const char *slash = strrchr(path, '/');
@@ -186,7 +188,7 @@ static size_t folder_length(const char *path) {
   return length < sizeof folder && access(folder, F_OK) == 0 ? length : 0;
 }
 
-/* The files of a pattern; a folder that is there is no pattern, whatever its name. */
+/* The files that match a pattern; the name of an existing folder is taken literally. */
 static int find_files(const char *pattern, glob_t *found) {
   char text[8192];
   size_t used = 0;
@@ -199,7 +201,7 @@ static int find_files(const char *pattern, glob_t *found) {
   return glob(text, 0, NULL, found);
 }
 
-/* Its context is not of the caller: a message is told to both. */
+/* The series has its own context, so a message is recorded in both contexts. */
 static TesStatus create(TesContext *ctx, const char *pattern, int dim, Series **series) {
   const TesContextDesc desc = {.device = "cpu", .threads = 1, .verbosity = TES_QUIET};
   char message[1000] = "";

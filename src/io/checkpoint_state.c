@@ -1,5 +1,5 @@
-/* States of problems in time in checkpoints. Fields are over one space: a vector of fewer entries, as a pressure,
- * stands at the beginning of a field, zeros behind it. */
+/* States of problems in time in checkpoints. All fields are over one space. A shorter vector, such as a pressure, is
+ * stored at the beginning of a field, with zeros after it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +78,7 @@ done:
   return status;
 }
 
-/* v <- a field at the nodes of a space over the same mesh; the field is over `from`, zeros behind it. */
+/* v <- a field at the nodes of a space over the same mesh; the field is over `from`, with zeros after it. */
 static TesStatus carry_field(const TesCheckpoint *checkpoint, const char *name, const TesSpace *from,
                              const TesSpace *to, TesVector *v) {
   TesContext *ctx = to->context;
@@ -93,7 +93,7 @@ done:
   return status;
 }
 
-/* A pressure's degree is that of its velocity less one. */
+/* The degree of a pressure is one less than the degree of its velocity. */
 static TesStatus create_pressure(const TesSpace *velocity, int degree, TesSpace **pressure) {
   return tes_space_create(velocity->context, &(TesSpaceDesc){.mesh = velocity->mesh, .degree = degree - 1},
                           pressure);
@@ -133,7 +133,7 @@ TesStatus tes_problem_write(const TesProblem *problem, const char *path) {
   const TesiInTime *it = problem->in_time;
   TesiState state;
   TES_CHECK(it, "%s is steady: its solution is written by tes_checkpoint_write()", problem->equation->name);
-  tesi_problem_state((TesProblem *)problem, &state); /* what is listed is read alone */
+  tesi_problem_state((TesProblem *)problem, &state); /* the listed data are only read */
   status = tesi_state_write(&state, it->march.time, it->march.step, it->notes.count, it->notes.value, path);
 done:
   return status;
@@ -152,7 +152,7 @@ done:
 
 /* ---- numbers of files ---------------------------------------------------------------------------------- */
 
-/* The numbers of a file with their names. */
+/* The numbers of a file, with their names. */
 typedef struct Numbers {
   int count;
   const char *const *name;
@@ -160,7 +160,8 @@ typedef struct Numbers {
   const char **own_name; /* NULL: the file has names */
 } Numbers;
 
-/* Numbers of one name in files of version 0.1, which have no names. count -n: n times the amounts of the file. */
+/* Numbers of one name in files of version 0.1, which have no names. count -n: n times the number of amounts in the
+ * file. */
 typedef struct Run {
   const char *name;
   int count;
@@ -188,7 +189,8 @@ static const Run *find_runs(const TesCheckpoint *checkpoint) {
                                                          : steps_of_before;
 }
 
-/* Amounts of a balance stood between 13 other numbers and the last one: now, and at four times before. */
+/* The amounts of a balance are between 13 other numbers and the last number: at the present time, and at four earlier
+ * times. */
 static int amounts_in(int states) {
   enum { OTHERS = 13, TIMES = 5 };
   return tesi_max(0, states - OTHERS) / TIMES;
@@ -212,7 +214,7 @@ done:
   return status;
 }
 
-/* Where the numbers of a name are; NULL: there are none, or of another count. */
+/* The place of the numbers of a name; NULL: there are none, or their count differs. */
 static const double *find(const Numbers *n, const char *name, int count) {
   int first = 0, last;
   while (first < n->count && strcmp(n->name[first], name) != 0) first++;
@@ -305,8 +307,8 @@ done:
   return status;
 }
 
-/* Whose steps the checkpoint holds. Files of before do not say it; there flows have a pressure or element rt, and
- * bodies u_tt. */
+/* The equation whose steps the checkpoint holds. Older files do not store it: there flows have a pressure or element
+ * rt, and bodies have u_tt. */
 static const char *equation_in(const TesCheckpoint *checkpoint) {
   const TesCheckpointContents *found = tes_checkpoint_contents(checkpoint);
   const size_t length = strlen(TESI_STATE_OF);
@@ -330,7 +332,7 @@ done:
   return status;
 }
 
-/* Before anything is changed. */
+/* To be called before anything is changed. */
 static TesStatus check_steps(TesProblem *p, const TesCheckpoint *checkpoint) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

@@ -14,11 +14,11 @@ enum { BUFFER = 65536 };
 
 struct TesiFile {
   TesContext *ctx;
-  char *path, *temporary; /* temporary: NULL when written directly, or as long as it has no name */
+  char *path, *temporary; /* temporary: NULL if the file is written directly, or has no name yet */
   int descriptor;
   bool close, seekable, unnamed;
-  bool silent;      /* of a rank other than 0, which alone writes */
-  TesStatus status; /* of writing so far */
+  bool silent;      /* on a rank other than 0; only rank 0 writes */
+  TesStatus status; /* status of writing so far */
   int64_t position;
   size_t used;
   char buffer[BUFFER];
@@ -26,7 +26,7 @@ struct TesiFile {
 
 static void release(TesiFile **file);
 
-/* A path on one line of a message. */
+/* A path as one line of a message. */
 static const char *name_of(const TesiFile *file) {
   return strcmp(file->path, "-") ? file->path : "the standard output";
 }
@@ -52,17 +52,18 @@ static TesStatus flush(TesiFile *file) {
   return write_fully(file, file->buffer, used);
 }
 
-/* Permissions that the file gets: of the file it replaces, else what umask leaves. */
+/* The permissions of the new file: those of the file that it replaces, else as umask allows. */
 static mode_t permissions(const struct stat *old, bool exists) {
   return exists ? old->st_mode & 0777 : 0666;
 }
 
-/* How the system calls an open file, for linkat(). */
+/* The system's name of an open file, for linkat(). */
 static void name_descriptor(int descriptor, char name[48]) {
   snprintf(name, 48, "/proc/self/fd/%d", descriptor);
 }
 
-/* A file without a name goes away with the process, however that ends; not all file systems have them. */
+/* A file without a name disappears with its process, however the process ends; some file systems do not have such
+ * files. */
 static void open_unnamed(TesiFile *file, mode_t mode) {
 #ifdef O_TMPFILE
   char folder[PATH_MAX], name[48];
@@ -81,7 +82,7 @@ static void open_unnamed(TesiFile *file, mode_t mode) {
 #endif
 }
 
-/* Makes the temporary name: a new file, or one for the open file without a name. -1: errno says why. */
+/* Gives the file a temporary name: a new file, or an open file without a name. -1: errno has the reason. */
 static int make_name(const TesiFile *file, mode_t mode) {
   char name[48];
   if (!file->unnamed) return open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -89,8 +90,8 @@ static int make_name(const TesiFile *file, mode_t mode) {
   return linkat(AT_FDCWD, name, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) ? -1 : file->descriptor;
 }
 
-/* "folder/.name.PID.N.tmp" would be hidden; a visible name tells a user what was left by a killed run. Of a long name
- * the beginning: the system takes 255 bytes. */
+/* "folder/.name.PID.N.tmp" would be hidden; a visible name shows a user what a killed run left. Long names are cut,
+ * since the system allows 255 bytes. */
 static TesStatus open_temporary(TesiFile *file, mode_t mode) {
   static atomic_uint counter;
   TesContext *ctx = file->ctx;
@@ -141,7 +142,7 @@ done:
   return status;
 }
 
-/* Follows a symbolic link, so that the file it names is replaced and not the link. */
+/* Follows a symbolic link, so that the file it names is replaced, not the link. */
 static char *resolved(TesContext *ctx, const char *path) {
   char *real = strcmp(path, "-") ? realpath(path, NULL) : NULL;
   char *copy = tesi_strdup(ctx, real ? real : path);
@@ -282,7 +283,7 @@ TesStatus tesi_file_commit(TesiFile **file) {
   return status;
 }
 
-/* Where one rank cannot write, the others hear of it here or where they end the file. */
+/* If rank 0 cannot write, the other ranks learn it here or when they close the file. */
 void tesi_file_discard(TesiFile **file) {
   if (*file) tesi_agree((*file)->ctx, (*file)->status);
   release(file);
@@ -333,6 +334,6 @@ TesStatus tes_file_check(TesContext *context, const char *path) {
   if (!path || !strcmp(path, "-")) return TES_OK;
   if (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) return TES_OK;
   const TesStatus status = tesi_file_create(context, path, &file);
-  tesi_file_discard(&file); /* what is not committed leaves nothing behind */
+  tesi_file_discard(&file); /* an uncommitted file leaves nothing */
   return status;
 }

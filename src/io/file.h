@@ -18,17 +18,16 @@ TesStatus tesi_file_write(TesiFile *file, const void *data, size_t bytes);
 TesStatus tesi_file_printf(TesiFile *file, const char *format, ...) TESI_PRINTF(2, 3); /* at most 4095 bytes */
 /* Bytes written so far, without the bytes of tesi_file_patch(). */
 int64_t tesi_file_position(const TesiFile *file);
-/* Overwrites what was written before at this position. */
+/* Overwrites bytes written before, at this position. */
 TesStatus tesi_file_patch(TesiFile *file, int64_t position, const void *data, size_t bytes);
 /* Whether tesi_file_patch() works: not on pipes. */
 bool tesi_file_can_patch(const TesiFile *file);
-/* Makes the file appear under its name, over an older one; on failure the older one stays. Destroys *file either
- * way. */
+/* Gives the file its name, replacing an older file; on failure the older file stays. Destroys *file in both cases. */
 TesStatus tesi_file_commit(TesiFile **file);
-/* Removes the temporary file. NULL is fine. */
+/* Removes the temporary file. *file may be NULL. */
 void tesi_file_discard(TesiFile **file);
 
-/* tesi_agree() about work of rank 0: a failure is reported without the number of the rank. */
+/* tesi_agree() for work of rank 0: the message of a failure does not name the rank. */
 TesStatus tesi_file_agree(TesContext *ctx, TesStatus status);
 
 /* The content of a file, followed by a 0; files longer than `largest` bytes are refused. The caller frees it. "-" is

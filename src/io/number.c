@@ -8,7 +8,7 @@
 
 static const char digits[] = "0123456789";
 
-/* Length of the longest decimal number `text` begins with: digits [. digits] [e [sign] digits]. */
+/* Length of the longest decimal number at the beginning of `text`: digits [. digits] [e [sign] digits]. */
 static size_t number_length(const char *text) {
   const size_t whole = strspn(text, digits);
   size_t length = whole;
@@ -37,7 +37,7 @@ size_t tesi_number_read(const char *text, double *value) {
   locale_t c = c_locale();
   *value = strtod_l(text, &end, c);
   freelocale(c);
-  /* "0x1" is read by strtod as one hexadecimal number, by us as 0 followed by a name */
+  /* strtod reads "0x1" as one hexadecimal number; here it is 0 followed by a name */
   if ((size_t)(end - text) != length) *value = 0;
   return length;
 }

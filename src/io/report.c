@@ -6,7 +6,7 @@
 #include "io/file.h"
 #include "io/utf8.h"
 
-/* cJSON returns NULL when memory is out; `complete` collects that, so that it is checked once, at the end. */
+/* cJSON returns NULL if there is no memory. `complete` collects this, so that it is checked once, at the end. */
 typedef struct Writer {
   cJSON *root;
   bool complete;
@@ -24,7 +24,7 @@ static void append(Writer *w, cJSON *array, cJSON *item) {
   w->complete &= added;
 }
 
-/* NaN and infinities have no form in JSON. */
+/* JSON has no NaN and no infinities. */
 static cJSON *number(double value) {
   return isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull();
 }
@@ -37,7 +37,7 @@ static void put_known(Writer *w, const char *name, double value) {
   if (value != 0) put_number(w, name, value);
 }
 
-/* Texts come from files and the system: bytes that are no UTF-8 are replaced, since JSON is UTF-8. */
+/* Texts come from files and the system. JSON is UTF-8, so bytes that are not UTF-8 are replaced. */
 static void make_utf8(char *text) {
   for (int length; *text; text += length) {
     length = tesi_utf8_length(text);
@@ -220,7 +220,7 @@ static void put_forces(Writer *w, const TesReportForces *f) {
   put(w, w->root, "balance", balance);
 }
 
-/* The list that a field stands in; NULL: it has its own name. */
+/* The list to which a field belongs; NULL: it has its own name. */
 static const char *list_of(const TesReportPoint *p, const char *field) {
   static const struct {
     bool flow;

@@ -12,15 +12,15 @@
 #ifdef TESI_HDF5
 #include "io/vtkhdf/vtkhdf.h"
 
-enum { SLICE = 64 << 20 }; /* bytes that are in memory at once */
+enum { SLICE = 64 << 20 }; /* bytes in memory at one time */
 
 struct TesiStore {
   TesContext *ctx;
-  bool elsewhere; /* the file is another rank's */
+  bool elsewhere; /* the file belongs to another rank */
   hid_t file;
   TesiHdfDisk state;
-  int disk;          /* of a file that is written: to bring it to the disk */
-  char *path, *part; /* part: the name while it is written; NULL: only read */
+  int disk;          /* descriptor of a written file, for fsync */
+  char *path, *part; /* part: name during writing; NULL: the file is only read */
 };
 
 static const uint64_t none = 0xcbf29ce484222325u;
@@ -56,7 +56,7 @@ static TesStatus begin(TesContext *context, const char *path, TesiStore **store)
   TesContext *ctx = context;
   TesStatus status = TES_OK;
   *store = NULL;
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours to give */
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are given here, not by HDF5 */
   TES_NEW(store);
   (*store)->ctx = ctx;
   (*store)->elsewhere = tesi_ranks(ctx) > 1 && tes_communicator_rank(tesi_context_communicator(ctx)) > 0;
@@ -69,8 +69,8 @@ done:
   return status;
 }
 
-/* HDF5 (1.10) reads freed memory at the end of the process when a file could not be written at its close, as on a
- * full disk: the driver of `disk` keeps failures from it. */
+/* HDF5 (1.10) reads freed memory at the end of the process if a file could not be written when it was closed, as on a
+ * full disk. The driver of `disk` hides such failures from HDF5. */
 static TesStatus refuse(const TesiStore *s, const char *name) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
@@ -81,23 +81,23 @@ done:
   return status;
 }
 
-/* The file that is written. */
+/* The file during writing. */
 static TesStatus create_part(TesiStore *s) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
-  enum { LONGEST = 250 }; /* of a name that becomes longer: 255 bytes are a file's */
+  enum { LONGEST = 250 }; /* for longer names: the system allows 255 bytes */
   const char *path = s->path, *slash = strrchr(path, '/');
   const size_t length = strlen(path) + 6;
   const int folder = slash ? (int)(slash - path) + 1 : 0;
   struct stat there;
-  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* a new file will take its place */
+  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* a new file will replace it */
     TES_FAIL(TES_IO, "cannot write %s: it is %s", path,
              S_ISDIR(there.st_mode) ? "a folder" : "no ordinary file");
   TES_ALLOC(&s->part, length);
   snprintf(s->part, length, "%.*s%.*s.part", folder, path, LONGEST, path + folder);
   s->disk = open(s->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (s->disk < 0) {
-    tesi_free(ctx, &s->part); /* it is not ours */
+    tesi_free(ctx, &s->part); /* the file is not ours */
     TES_FAIL(TES_IO, "cannot write %s: %s", path, strerror(errno));
   }
   s->file = tesi_hdf_create_closed(s->part, &s->state);
@@ -121,9 +121,9 @@ done:
   return status;
 }
 
-/* ---- arrays that are written --------------------------------------------------------------------------- */
+/* ---- writing arrays ------------------------------------------------------------------------------------ */
 
-/* An array in the file, of whose entries those before `at` are known. */
+/* An array in the file, whose entries before `at` have been transferred. */
 typedef struct Array {
   TesiStore *store;
   const char *name;
@@ -142,7 +142,7 @@ static bool create_array(Array *a) {
   return a->set >= 0;
 }
 
-/* `count` entries of the file from number `first` on, to memory or from there. */
+/* Reads or writes `count` entries of the file from number `first` on. */
 static bool move_entries(const Array *a, bool read, int64_t first, int64_t count, void *data) {
   const hsize_t from = (hsize_t)first, n = (hsize_t)count;
   if (!count) return true;
@@ -176,7 +176,7 @@ static int64_t slice_of(TesiStoreType type) {
   return SLICE / (int64_t)size_of(type);
 }
 
-/* Slice by slice of what the ranks have of a block. */
+/* Writes a block slice by slice, from the entries of all ranks. */
 static TesStatus put_block(Array *a, const TesiSlices *parts, const void *part, void *slice) {
   TesContext *ctx = parts->context;
   TesStatus status = TES_OK;
@@ -220,7 +220,7 @@ done:
   return status;
 }
 
-/* What all ranks know is written by the one that has the file. */
+/* Data that all ranks have are written by the rank that has the file. */
 TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type, int64_t count,
                          const void *data) {
   TesStatus status = TES_OK;
@@ -231,7 +231,7 @@ TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type,
   return tesi_file_agree(store->ctx, status);
 }
 
-/* On the disk before the name changes, so that it survives a crash after it. */
+/* Synchronises the file before it gets its name, so that it survives a crash afterwards. */
 static TesStatus commit(TesiStore *s) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
@@ -252,7 +252,7 @@ TesStatus tesi_store_commit(TesiStore **store) {
   return status;
 }
 
-/* ---- arrays that are read ------------------------------------------------------------------------------ */
+/* ---- reading arrays ------------------------------------------------------------------------------------ */
 
 static TesStatus open_here(TesiStore *s) {
   TesContext *ctx = s->ctx;
@@ -279,7 +279,7 @@ done:
   return status;
 }
 
-/* Class and size of what is stored, before anything is allocated for it. */
+/* Checks class and size of the stored array, before memory is allocated for it. */
 static bool same_type(hid_t set, TesiStoreType type) {
   const hid_t stored = H5Dget_type(set);
   const bool same = stored >= 0 && H5Tget_size(stored) == size_of(type) &&
@@ -308,7 +308,7 @@ static TesStatus open_array(Array *a, int64_t expected) {
             a->name);
   TES_CHECK(expected < 0 || a->all == expected, "%s is damaged: %s has %lld entries, expected %lld", path,
             a->name, (long long)a->all, (long long)expected);
-  /* A damaged length could ask for any amount of memory: so it is compared with the bytes that the file holds. */
+  /* A damaged length could ask for any amount of memory, so it is compared with the size of the file. */
   TES_CHECK((uint64_t)a->all * size_of(a->type) <= H5Dget_storage_size(a->set),
             "%s is damaged: %s is cut short", path, a->name);
 done:
@@ -370,7 +370,7 @@ done:
   return status;
 }
 
-/* Rank 0 reads, all have it. */
+/* Rank 0 reads, and all ranks get the data. */
 TesStatus tesi_store_get(TesiStore *store, const char *name, TesiStoreType type, int64_t expected,
                          void *pointer_to_data, int64_t *count) {
   TesContext *ctx = store->ctx;
@@ -421,7 +421,7 @@ TesStatus tesi_store_open(TesContext *ctx, const char *path, TesiStore **store) 
   return missing(ctx);
 }
 
-/* The rest is never reached: there is no store. */
+/* These functions are never reached, since there is no store. */
 TesStatus tesi_store_put(TesiStore *store, const char *name, TesiStoreType type, int64_t count,
                          const void *data) {
   (void)store, (void)name, (void)type, (void)count, (void)data;

@@ -20,14 +20,14 @@ static uint64_t hash_of(const char *key) {
   return hash;
 }
 
-/* Where a key stands, or would stand. */
+/* The slot of a key, or the free slot where it belongs. */
 static TesiYaml **slot_of(const TesiYaml *map, const char *key) {
   size_t at = hash_of(key) & (size_t)(map->slots - 1);
   while (map->slot[at] && strcmp(map->slot[at]->key, key)) at = (at + 1) & (size_t)(map->slots - 1);
   return &map->slot[at];
 }
 
-/* The last child of a map becomes known by its key. */
+/* Adds the last child of a map to its table of keys. */
 static TesStatus index_last(TesContext *ctx, TesiYaml *map) {
   TesStatus status = TES_OK;
   if (map->kind != TESI_YAML_MAP || map->count < LARGE) return TES_OK;
@@ -71,7 +71,7 @@ TesStatus tesi_yaml_add(TesContext *ctx, TesiYaml *parent, TesiYamlKind kind, co
     goto done;
   }
   child = n;
-  n = NULL; /* the parent's from now on */
+  n = NULL; /* the parent owns it from now on */
   TES_TRY(append(ctx, parent, child));
 done:
   tesi_yaml_free(ctx, &n);
@@ -104,12 +104,12 @@ void tesi_yaml_remove(TesContext *ctx, TesiYaml *parent, TesiYaml *child) {
     parent->first = child->next;
   if (parent->last == child) parent->last = before;
   parent->count--;
-  tesi_free(ctx, &parent->slot); /* made anew when it grows */
+  tesi_free(ctx, &parent->slot); /* made again when it grows */
   child->next = NULL;
   tesi_yaml_free(ctx, &child);
 }
 
-/* Recursion ends at TESI_YAML_DEPTH. */
+/* The recursion ends at TESI_YAML_DEPTH. */
 void tesi_yaml_free(TesContext *ctx, TesiYaml **root) {
   TesiYaml *node = *root;
   *root = NULL;

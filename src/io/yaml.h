@@ -1,5 +1,5 @@
-/* YAML as a tree that remembers where everything stood. Anchors, aliases, tags and several documents in one file
- * have no use in case files and are refused. */
+/* YAML as a tree whose nodes know their position in the file. Anchors, aliases, tags and several documents in one
+ * file have no use in case files and are refused. */
 #ifndef TESI_YAML_H
 #define TESI_YAML_H
 
@@ -15,28 +15,27 @@ typedef struct TesiYaml {
   char *text;                             /* of scalars, else NULL */
   bool plain;                             /* a scalar without quotes */
   int line, column, key_line, key_column; /* from 1 */
-  const char *source; /* NULL: the file; else the override it came from, owned by others */
+  const char *source; /* NULL: the node is from the file; else the override from which it came, owned by others */
   int count;          /* of children */
   struct TesiYaml *first, *last, *next;
-  struct TesiYaml **slot; /* of a large map: its children by their keys (yaml.c); else NULL */
+  struct TesiYaml **slot; /* of a large map: table of its children by key (yaml.c); else NULL */
   int slots;
 } TesiYaml;
 
-/* Parses `length` bytes, behind which a 0 stands. `name` stands before the position in `message`
- * [TESI_YAML_MESSAGE] when the status is TES_INVALID_INPUT; nothing is recorded on the context then. An empty text
- * gives an empty map. */
+/* Parses `length` bytes, followed by a 0. On TES_INVALID_INPUT `message` [TESI_YAML_MESSAGE] has `name` in front of
+ * the position, and nothing is recorded on the context. An empty text gives an empty map. */
 TesStatus tesi_yaml_parse(TesContext *ctx, const char *text, size_t length, const char *name, TesiYaml **root,
                           char *message);
-/* A new node at the end of `parent` (NULL: a root), with copies of key and text (NULL: none). */
+/* Appends a new node to `parent` (NULL: a root), with copies of key and text (NULL: none). */
 TesStatus tesi_yaml_add(TesContext *ctx, TesiYaml *parent, TesiYamlKind kind, const char *key,
                         const char *text, TesiYaml **node);
 /* Appends a root to a map or list under this key. */
 TesStatus tesi_yaml_attach(TesContext *ctx, TesiYaml *parent, const char *key, TesiYaml **root);
 TesiYaml *tesi_yaml_find(const TesiYaml *map, const char *key);
-/* Takes a child out and destroys it. */
+/* Removes a child and destroys it. */
 void tesi_yaml_remove(TesContext *ctx, TesiYaml *parent, TesiYaml *child);
 void tesi_yaml_free(TesContext *ctx, TesiYaml **root);
-/* Whether a value is left empty: nothing, ~ or null without quotes. */
+/* Whether a value is empty: nothing, ~ or null without quotes. */
 bool tesi_yaml_is_null(const TesiYaml *node);
 
 #endif

@@ -9,9 +9,9 @@ typedef struct Builder {
   TesContext *ctx;
   const char *name;
   char *message;
-  TesiYaml *root, *open[TESI_YAML_DEPTH]; /* maps and lists not yet ended */
+  TesiYaml *root, *open[TESI_YAML_DEPTH]; /* maps and lists that have not ended */
   int depth;
-  char *key; /* read, its value not yet */
+  char *key; /* key that was read before its value */
   int key_line, key_column;
   int documents;
 } Builder;
@@ -36,7 +36,7 @@ static TesStatus refuse(Builder *b, const struct fy_mark *mark, const char *form
   return TES_INVALID_INPUT;
 }
 
-/* A copy of the token's text, which may hold no 0 byte. */
+/* A copy of the token's text, which must not contain a 0 byte. */
 static TesStatus copy_text(Builder *b, struct fy_token *token, const struct fy_mark *mark, char **copy) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -64,7 +64,7 @@ done:
   return status;
 }
 
-/* In a map, and the next value is a key. */
+/* Whether the next value in a map is a key. */
 static bool wants_key(const Builder *b) {
   return b->depth && b->open[b->depth - 1]->kind == TESI_YAML_MAP && !b->key;
 }
@@ -91,7 +91,7 @@ static TesStatus take_scalar(Builder *b, struct fy_token *token, const struct fy
     const enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
     node->plain = style == FYSS_PLAIN;
     node->column -=
-        style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED; /* marks stand behind the quote */
+        style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED; /* positions are after the quote */
   }
 done:
   tesi_free(ctx, &text);
@@ -110,7 +110,8 @@ done:
   return status;
 }
 
-/* The mark of an alias or an anchor stands behind its first character, the mark of a tag on its first character. */
+/* The position of an alias or an anchor is after its first character, the position of a tag is on its first
+ * character. */
 static TesStatus refuse_extra(Builder *b, struct fy_token *token, const char *what, char sign) {
   struct fy_mark mark = {0};
   const struct fy_mark *start = fy_token_start_mark(token);
@@ -150,7 +151,7 @@ static TesStatus take(Builder *b, struct fy_event *event) {
   }
 }
 
-/* Keeps libfyaml from writing to the terminal. */
+/* Prevents libfyaml from writing to the terminal. */
 static void swallow(struct fy_diag *diag, void *user, const char *text, size_t length) {
   (void)diag, (void)user, (void)text, (void)length;
 }
@@ -187,7 +188,7 @@ static TesStatus take_all(Builder *b, struct fy_parser *parser, struct fy_diag *
   return status;
 }
 
-/* libfyaml takes a wrong byte for the end of the text: they are found here. */
+/* libfyaml takes an invalid byte for the end of the text, so such bytes are found here. */
 static TesStatus check_bytes(Builder *b, const char *text, size_t length) {
   struct fy_mark mark = {0};
   for (size_t i = 0; i < length;) {

@@ -89,7 +89,7 @@ TesStatus tes_case_parse(TesContext *context, const char *text, const char *name
   return tesi_case_create(context, text, strlen(text), name, NULL, override_count, overrides, result);
 }
 
-/* The standard input is rank 0's. */
+/* Only rank 0 has the standard input. */
 static TesStatus read_file(TesContext *ctx, const char *path, char **text, size_t *length) {
   TesStatus status = TES_OK;
   const bool shared = tesi_ranks(ctx) > 1 && !strcmp(path, "-");
@@ -109,7 +109,7 @@ static uint64_t add_text(uint64_t hash, const char *text) { /* FNV-1a */
   return (hash ^ 0xff) * 0x100000001b3u;
 }
 
-/* Every rank has rank 0's case. */
+/* Every rank gets the case of rank 0. */
 static TesStatus compare_ranks(TesContext *ctx, const char *text, int override_count,
                                const char *const *overrides) {
   TesStatus status = TES_OK;

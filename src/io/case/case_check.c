@@ -1,4 +1,4 @@
-/* Checks that need more than one key. They come after the walk found every single value valid. */
+/* Checks that need more than one key. They come after the walk, which has checked each value. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static TesStatus check_size(TesiCaseReader *r) {
   return TES_OK;
 }
 
-/* Three cells a direction: with fewer, two faces of a cell may have the same nodes. */
+/* At least three cells per direction: with fewer, two faces of a cell may have the same nodes. */
 static TesStatus check_periodic(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -74,8 +74,8 @@ done:
   return status;
 }
 
-/* What holds on all other boundaries comes last: Dirichlet 0 where it is not given. Where it is, also on faces
- * without a name. */
+/* The condition of all other boundaries comes last; it is Dirichlet 0 by default. If it is given, it also holds on
+ * faces without a name. */
 static TesStatus add_all(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -104,8 +104,8 @@ done:
   return status;
 }
 
-/* As few trees as there can be, each refined: cells of trees are coarsened no further by a multigrid. Periodic
- * directions keep two. */
+/* As few trees as possible, each refined: a multigrid coarsens no further than trees. Periodic directions keep
+ * two. */
 static void make_trees(TesMeshDesc *mesh) {
   bool even = true;
   while (even && mesh->refine < 18) {
@@ -131,7 +131,7 @@ done:
   return status;
 }
 
-/* What a deformed mesh does not have. */
+/* Refuses keys that do not suit a deformed mesh. */
 static TesStatus check_map(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -185,7 +185,7 @@ done:
   return status;
 }
 
-/* What stands in the case in the place of lambda and mu. */
+/* The constants that the case gives instead of lambda and mu. */
 static void tell_constants(const TesiCaseReader *r, TesiTold *told) {
   const TesiYaml *young = tesi_case_given(r, "data.young"), *poisson = tesi_case_given(r, "data.poisson");
   if (young && poisson)
@@ -195,7 +195,7 @@ static void tell_constants(const TesiCaseReader *r, TesiTold *told) {
     snprintf(told->constants, sizeof told->constants, "of each material");
 }
 
-/* A line a material, as it was given. */
+/* One line per material, as it was given. */
 static void tell_materials(const TesiCaseReader *r, TesiTold *told) {
   const TesiYaml *all = tesi_case_given(r, "data.materials");
   for (const TesiYaml *material = all ? all->first : NULL; material; material = material->next) {
@@ -207,7 +207,7 @@ static void tell_materials(const TesiCaseReader *r, TesiTold *told) {
   }
 }
 
-/* After the data are in their places. */
+/* To be called when the data are in their places. */
 static TesStatus tell_problem(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -263,7 +263,7 @@ static void drop(TesiCaseFace *face) {
   tes_function_destroy(&face->alpha);
 }
 
-/* In descriptions 0 means the default, in cases -1 does; 0 steps are -1 in descriptions. */
+/* In descriptions 0 means the default; in cases -1 does. 0 steps are -1 in descriptions. */
 static int steps(int given) {
   return given < 0 ? 0 : given == 0 ? -1 : given;
 }

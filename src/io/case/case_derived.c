@@ -1,4 +1,4 @@
-/* Values of a case that are made of other values, of constants and of each other: {of: "2*drag/(U*U*D)"}. */
+/* Derived values of a case, from other values, from constants and from each other: {of: "2*drag/(U*U*D)"}. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +7,10 @@
 
 enum { MOST = TESI_EXPRESSION_VARIABLES - 1 };
 
-/* order: how many derived values come before it. */
+/* order: number of derived values in front of it */
 struct TesCaseDerived {
   TesFunction *function;
-  int count, order, of[MOST]; /* numbers of the values that are its variables */
+  int count, order, of[MOST]; /* numbers of the values that are the expression's variables */
 };
 
 void tesi_case_free_derived(TesContext *ctx, TesCaseDerived **derived) {
@@ -30,7 +30,7 @@ done:
   return status;
 }
 
-/* Whether the name stands in the text as a value: not as part of another name, and not called as a function. */
+/* Whether the text uses the name as a value: not as a part of another name, and not as a function. */
 static bool is_word_of(const char *text, const char *name) {
   const size_t length = strlen(name);
   for (const char *at = text; (at = strstr(at, name)); at += length) {
@@ -42,21 +42,22 @@ static bool is_word_of(const char *text, const char *name) {
   return false;
 }
 
-/* Whether expressions know the name as another thing: a constant as e, a function, a constant or table of the case. */
+/* Whether the name has another meaning in expressions: a constant such as e, a function, or a constant or table of
+ * the case. */
 static bool is_taken(const TesContext *ctx, const char *name) {
   const TesiWords *words = tesi_words_of(ctx);
   return tesi_expression_knows(name) ||
          (words && (tesi_words_find_constant(words, name) >= 0 || tesi_words_find_table(words, name) >= 0));
 }
 
-/* A value in the expression whose name has another meaning there; NULL: none. */
+/* A value used by the expression whose name has another meaning there; NULL: none. */
 static const char *find_ambiguous(const TesCase *c, const char *text) {
   for (int i = 0; i < c->values; i++)
     if (is_word_of(text, c->value[i].name) && is_taken(c->context, c->value[i].name)) return c->value[i].name;
   return NULL;
 }
 
-/* Numbers of the values whose names the expression has, or may have: all but its own. */
+/* Numbers of the values whose names the expression may use: all but its own. */
 static int list_names(const TesCase *c, const TesCaseValue *v, bool all, const char *name[MOST + 1],
                       int number[MOST]) {
   int n = 0;
@@ -95,8 +96,8 @@ static TesStatus parse(TesiCaseReader *r, int row, const TesiYaml *of, TesCaseVa
       message);
 }
 
-/* An order in which each derived value comes behind those that it is made of. Returns the number of a value that none
- * comes before, because it is made of itself; -1: there is an order. */
+/* Finds an order in which each derived value comes after the values that it uses. Returns the number of a value that
+ * depends on itself; -1: there is such an order. */
 static int find_order(const TesCase *c) {
   int left = 0, placed = 0, before = -1;
   for (int i = 0; i < c->values; i++)

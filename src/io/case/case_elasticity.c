@@ -11,7 +11,7 @@ static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunc
   return tesi_case_refuse(r, path, "expected %s, got %g", expected, value);
 }
 
-/* *to <- the expression; `where` as that of `like`. */
+/* *to <- the expression; its place is the place of `like`. */
 static TesStatus compose(TesContext *ctx, const char *format, const TesFunction *young,
                          const TesFunction *poisson, TesFunction **to) {
   TesStatus status = TES_OK;
@@ -52,7 +52,8 @@ done:
   return status;
 }
 
-/* Stable: mu > 0, dim lambda + 2 mu > 0, of numbers; of functions the operator tells the point. */
+/* Checks stability of constants: mu > 0, dim lambda + 2 mu > 0. For functions the operator checks, and reports the
+ * point. */
 static TesStatus check_stable(TesiCaseReader *r) {
   const TesiCaseDraft *d = &r->draft;
   double lambda, mu;

@@ -10,8 +10,8 @@
 
 static const char *const letters[] = {"u", "v", "w"}, *const rates[] = {"ut", "vt", "wt"};
 
-/* Whose checkpoints are. A function is asked for values at points of any part of the mesh: each of several ranks
- * has the whole field, in a context of its own. */
+/* The owner of the checkpoints. A function may be evaluated at points of any part of the mesh, so each of several
+ * ranks has the whole field, in a context of its own. */
 static TesStatus create_owner(TesContext *ctx, TesContext **owner) {
   TesStatus status = TES_OK;
   char message[200] = "";
@@ -29,7 +29,7 @@ done:
   return status;
 }
 
-/* What the file cannot give is told at its key; other failures as they are. */
+/* Reports at the key what the file does not have; returns other failures unchanged. */
 static TesStatus told(TesiCaseReader *r, int row, TesContext *owner, TesStatus status) {
   char message[1000];
   if (status == TES_OK) return status;
@@ -122,7 +122,7 @@ done:
   return status;
 }
 
-/* Beside the file nothing else is given. */
+/* Besides the file nothing else may be given. */
 static TesStatus check_alone(TesiCaseReader *r) {
   static const char *const others[] = {"data.initial.displacement", "data.initial.velocity",
                                        "data.initial.pressure"};

@@ -1,9 +1,9 @@
-/* output.folder: the files of a case are in it. */
+/* output.folder: the folder for the files of a case. */
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
 
-/* A name of a file goes into the folder. "-" is the standard output. */
+/* Puts the name of a file into the folder. "-" is the standard output. */
 static TesStatus put_in(TesContext *ctx, const char *folder, char **file) {
   TesStatus status = TES_OK;
   char *path = NULL;

@@ -1,6 +1,6 @@
-/* tes_case_gradient(): a case is read again for each datum, with words that have slopes by a constant. A datum below
- * `data` or `boundary` becomes (datum) + shift, with the constant shift = 0. The slopes of all functions are the
- * direction. */
+/* tes_case_gradient(): reads a case again for each datum, with words that have slopes with respect to a constant. A
+ * datum below `data` or `boundary` becomes (datum) + shift, with the constant shift = 0. The slopes of all functions
+ * are the direction. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "problem/gradient.h"
 #include "tessera/gradient.h"
 
-/* ---- the case, once more ------------------------------------------------------------------------------- */
+/* ---- the case, read again ------------------------------------------------------------------------------ */
 
 struct TesCaseSource {
   char *text;
@@ -65,7 +65,7 @@ done:
   return status;
 }
 
-/* The name of a constant of the case; NULL: it is none. */
+/* The name of a constant of the case; NULL: it is not one. */
 static const char *find_constant(const TesiCaseReader *r) {
   static const char above[] = "constants.";
   const TesiYaml *map = tesi_yaml_find(r->root, "constants");
@@ -79,7 +79,7 @@ static bool takes_functions(int row) {
          type == TESI_KEY_FIELD || type == TESI_KEY_MATRIX;
 }
 
-/* Takes [entry] off the end of a path; -1: there is none. */
+/* Removes [entry] from the end of a path; -1: there is none. */
 static int take_entry(char *path) {
   char *at = strrchr(path, '['), *end;
   if (!at) return -1;
@@ -142,7 +142,7 @@ TesStatus tesi_case_shift(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesiYaml *node, *constants;
   char path[300];
-  if (r->root->kind != TESI_YAML_MAP) return TES_OK; /* told by the walk */
+  if (r->root->kind != TESI_YAML_MAP) return TES_OK; /* the walk reports it */
   const char *constant = find_constant(r);
   if (constant) {
     r->by = constant;
@@ -182,7 +182,7 @@ done:
   return status;
 }
 
-/* Whether it was made from a text: fields of files do not depend on constants. */
+/* Whether the function was made from a text: fields of files do not depend on constants. */
 static bool has_text(const TesFunction *f) {
   return tes_function_constant(f, NULL) || tesi_function_has_text(f) || tesi_function_uses(f);
 }
@@ -210,14 +210,14 @@ done:
   return status;
 }
 
-/* *to <- the slope; it stays NULL where that is 0. */
+/* *to <- the slope; it stays NULL if the slope is 0. */
 static TesStatus find_slope(TesContext *ctx, const TesFunction *f, const TesFunction **to) {
   if (!f) return TES_OK;
   if (tesi_function_is_matrix(f)) return find_matrix_slope(ctx, f, to);
   return has_text(f) ? find_text_slope(ctx, tes_function_text(f), to) : TES_OK;
 }
 
-/* Of the thermal strain. */
+/* The slope of the thermal strain. */
 static TesStatus find_thermal_slope(TesContext *ctx, const TesFunction *expansion,
                                     const TesFunction *temperature, const TesFunction **to) {
   TesStatus status = TES_OK;
@@ -233,7 +233,7 @@ done:
   return status;
 }
 
-/* whole: of the whole domain, whose functions materials without their own have. */
+/* whole: the function of the whole domain, which materials without their own use. */
 static TesStatus find_data_slopes(TesContext *ctx, const TesData *data, const TesData *whole, TesData *to) {
   TesStatus status = TES_OK;
   TES_TRY(find_slope(ctx, data->a, &to->a));
@@ -264,7 +264,7 @@ done:
   return status;
 }
 
-/* Names are those of the case, which outlives the direction. */
+/* Names belong to the case, which outlives the direction. */
 static TesStatus find_direction(const TesCase *c, TesVariation *v) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
@@ -325,7 +325,7 @@ done:
 
 /* ---- the derivative ------------------------------------------------------------------------------------ */
 
-/* A gradient while it is made. */
+/* The state of a gradient during its computation. */
 typedef struct Work {
   const TesCase *input;
   TesProblem *problem;
@@ -334,8 +334,8 @@ typedef struct Work {
   TesCase **by;            /* [count] the case, read for each datum */
   TesVariation *variation; /* [count] */
   double *number, *weight; /* [values] */
-  double *direct;          /* [count][values] what values have of the datum in their expressions */
-  double **cells;          /* [count] parts of the value at hand */
+  double *direct;          /* [count][values] derivative by each datum of the values' own expressions */
+  double **cells;          /* [count] contributions to the present value */
 } Work;
 
 static TesStatus find_number(const TesCase *c, const char *name, int *number) {
@@ -352,7 +352,7 @@ done:
   return status;
 }
 
-/* number <- all values; weight <- what those that are no expression of others count with. */
+/* number <- all values; weight <- the weights of the values that are not derived. */
 static TesStatus find_weights(Work *w, int wanted) {
   TesContext *ctx = w->input->context;
   TesStatus status = TES_OK;
@@ -371,7 +371,7 @@ done:
   return status;
 }
 
-/* What values have of datum k in their own expressions, while the words of the context are those of by[k]. */
+/* The derivatives of the values' own expressions by datum k, with the words of the context of by[k]. */
 static TesStatus find_direct(Work *w, int k) {
   TesContext *ctx = w->input->context;
   TesStatus status = TES_OK;
@@ -408,7 +408,7 @@ done:
   return status;
 }
 
-/* Adds what value i has. */
+/* Adds the contribution of value i. */
 static TesStatus add_value(Work *w, int i) {
   TesContext *ctx = w->input->context;
   TesStatus status = TES_OK;

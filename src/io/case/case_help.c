@@ -1,11 +1,11 @@
-/* The table of keys in words. */
+/* The table of keys as text. */
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
 
 typedef struct Writer {
   char *buffer;
-  size_t size, length; /* length may pass size: what would have been written */
+  size_t size, length; /* length may be larger than size: the length of the complete text */
 } Writer;
 
 static void put(Writer *w, const char *format, ...) TESI_PRINTF(2, 3);
@@ -21,7 +21,7 @@ static void put(Writer *w, const char *format, ...) {
 
 enum { TYPE_TEXT = 700 };
 
-/* The conditions of each equation, of all its elements. */
+/* The conditions of each equation, with all its elements. */
 static void conditions_text(char text[TYPE_TEXT]) {
   const TesiSupport *row;
   int length = snprintf(text, TYPE_TEXT, "one condition;");

@@ -1,12 +1,12 @@
-/* The table of keys as a JSON schema, for editors. What needs more than one key, or is an expression, the reader
- * alone checks. */
+/* The table of keys as a JSON schema, for editors. Only the reader checks expressions, and rules with more than one
+ * key. */
 #include <cjson/cJSON.h>
 #include <float.h>
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
 
-/* "null" takes any key away. */
+/* "null" removes any key. */
 static void set_types(cJSON *item, const char *const *types) {
   cJSON *list = cJSON_AddArrayToObject(item, "type");
   for (; *types; types++) cJSON_AddItemToArray(list, cJSON_CreateString(*types));
@@ -22,7 +22,7 @@ static void set_words(cJSON *item, const char *const *words) {
   cJSON_AddItemToArray(list, cJSON_CreateNull());
 }
 
-/* Which JSON types a value may have. */
+/* The JSON types that a value may have. */
 static const char *const *types_of(TesiKeyType type) {
   static const char
       *const map[] = {"object", NULL},
@@ -70,12 +70,12 @@ static const char *const *types_of(TesiKeyType type) {
   return picture;
 }
 
-/* Boundaries and materials go by names of the mesh. */
+/* Keys of boundaries and materials are names of the mesh. */
 static bool is_open(const TesiKey *key) {
   return !strcmp(key->path, "boundary") || !strcmp(key->path, "data.materials");
 }
 
-/* One key, and what may stand beside it. */
+/* One key, and the keys that may be given together with it. */
 static void count_one(cJSON *item, int row) {
   cJSON *any = cJSON_AddArrayToObject(item, "anyOf"), *alone = cJSON_CreateObject();
   cJSON_AddNumberToObject(alone, "maxProperties", 1);

@@ -1,12 +1,12 @@
-/* Loads of elasticity by name: gravity and rotation become parts of f, density (g + omega^2 r), r the way from the
- * axis, of the body and of each material. */
+/* Loads of elasticity by name. gravity and rotation are added to f as density (g + omega^2 r), r the vector from the
+ * axis, for the body and for each material. */
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
 
 enum { TEXT = 1200 };
 
-/* text <- component c of the acceleration; *where: where it was read. */
+/* text <- component c of the acceleration; *where <- the place from which it was read. */
 static void accelerate(TesiCaseReader *r, int c, char text[TEXT], const char **where) {
   static const char axes[] = "xyz";
   const TesiCaseDraft *d = &r->draft;

@@ -15,7 +15,7 @@ static TesStatus read_entry(TesiCaseReader *r, int row, const TesiYaml *node, Te
   return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
 }
 
-/* A row of the matrix, or all of it where the list is the diagonal. */
+/* A row of the matrix, or the whole matrix if the list is the diagonal. */
 static TesStatus read_list(TesiCaseReader *r, int row, const TesiYaml *list, int dim, int step,
                            TesFunction **entry) {
   TesContext *ctx = r->ctx;
@@ -29,7 +29,7 @@ done:
   return status;
 }
 
-/* Constants need no point to be told wrong. */
+/* Constants are checked here, without a point. */
 static TesStatus check_constants(TesiCaseReader *r, int row, const TesiYaml *node, int dim,
                                  TesFunction *const *entry) {
   double a[AXES * AXES] = {0};

@@ -1,4 +1,4 @@
-/* The mesh in case files: which domain, which kind, adaptation. */
+/* The mesh in case files: its domain, its kind, adaptation. */
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
@@ -44,7 +44,7 @@ static TesStatus choose_domain(TesiCaseReader *r) {
   return TES_OK;
 }
 
-/* A periodic box with continuous elements: of rings of nodes, for which not all smoothers are made. */
+/* A periodic box with continuous elements, for which not all smoothers exist. */
 static bool is_periodic(const TesiCaseReader *r) {
   return r->draft.periodic && r->support && !r->support->modes;
 }
@@ -58,8 +58,8 @@ static bool varies(const TesFunction *f) {
   return f && !tes_function_constant(f, &value);
 }
 
-/* Boxes of kind box with coefficients that vary, a velocity, periodic ones, those in time, and those of equations that
- * several ranks have on trees alone, work on one rank: on several they are trees. */
+/* On several ranks boxes become trees if boxes of kind box work on one rank only: with varying coefficients, with a
+ * velocity, if they are periodic, in time, and for equations whose rows have several ranks on trees only. */
 static bool is_for_one_rank(const TesiCaseReader *r) {
   const TesiCaseDraft *d = &r->draft;
   if (tesi_ranks(r->ctx) == 1 || !r->support || r->support->modes) return false;
@@ -69,7 +69,7 @@ static bool is_for_one_rank(const TesiCaseReader *r) {
          varies(d->reaction);
 }
 
-/* Whether the case asks for what only trees have. */
+/* Whether the case has keys that only trees have. */
 static bool wants_trees(const TesiCaseReader *r) {
   if (is_for_one_rank(r) && !tesi_case_given(r, "mesh.box.spacing")) return true;
   return tesi_case_given(r, "mesh.refine_where") || tesi_case_given(r, "adapt") ||
@@ -85,7 +85,7 @@ TesiMeshRow tesi_case_mesh_row(const TesiCaseReader *r) {
   return !grid ? TESI_TREES : r->draft.periodic ? TESI_PERIODIC : TESI_GRID;
 }
 
-/* What a grid cannot have. */
+/* Refuses keys that a grid cannot have. */
 static TesStatus refuse_box(TesiCaseReader *r) {
   static const struct {
     const char *path, *reason;
@@ -122,7 +122,7 @@ static TesStatus choose_kind(TesiCaseReader *r) {
   return TES_OK;
 }
 
-/* The mesh stands beside its case; with --set it is the caller's. */
+/* The path of a mesh is relative to its case; with --set it is relative to the caller. */
 TesStatus tesi_case_beside(TesiCaseReader *r, const TesiYaml *node, char **of) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -165,7 +165,7 @@ static TesStatus check_adapt(TesiCaseReader *r) {
   return TES_OK;
 }
 
-/* Keys of the hierarchy that boxes do not have, and what only boxes have. */
+/* Refuses keys of the hierarchy that boxes do not have, and keys that only boxes have. */
 static TesStatus check_hierarchy(TesiCaseReader *r) {
   static const char *const keys[] = {"solver.coarsening", "solver.coarse"};
   const bool trees = r->draft.c.mesh.kind == TES_MESH_FOREST,
@@ -193,7 +193,7 @@ static TesStatus check_shell(TesiCaseReader *r) {
                          f->inner_radius);
 }
 
-/* ---- what is known before any other key ---------------------------------------------------------------- */
+/* ---- data that are needed before all other keys -------------------------------------------------------- */
 
 static TesStatus find_box_dim(TesiCaseReader *r) {
   TesMeshDesc *box = &r->draft.c.mesh;
@@ -207,7 +207,7 @@ static TesStatus find_box_dim(TesiCaseReader *r) {
   return TES_OK;
 }
 
-/* Dimension and names of the file; what cannot be read is told at the key. */
+/* Dimension and names of the file; failures are reported at the key. */
 static TesStatus read_head(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -228,7 +228,7 @@ done:
   return status;
 }
 
-/* Lists below `mesh` with an entry a direction. */
+/* Lists below `mesh` with one entry per direction. */
 static TesStatus compare_lists(TesiCaseReader *r) {
   static const char *const paths[] = {"mesh.box.cells",   "mesh.box.lower",    "mesh.box.upper",
                                       "mesh.ball.centre", "mesh.shell.centre", "mesh.map"};

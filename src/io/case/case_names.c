@@ -9,7 +9,7 @@ bool tesi_case_takes_names(const TesiCaseReader *r, int row) {
   return row == tesi_case_row("boundary") && tesi_case_given(r, "mesh") && !tesi_case_given(r, "mesh.box");
 }
 
-/* Where a key stands that the mesh will know or not: it may be wrong, not its value. */
+/* The place of a key that names a part of the mesh: the key may be wrong, not its value. */
 static void place_of(const TesiCaseReader *r, const TesiYaml *node, char where[256]) {
   TesiYaml at_key = *node;
   at_key.line = node->key_line, at_key.column = node->key_column;
@@ -47,7 +47,7 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   const bool presses = face->pressure && !r->support->flow;
   TesFunction *pressure = presses ? face->pressure : NULL;
   if (face->pressure && !presses)
-    entry->g[tesi_case_dim(r)] = face->pressure; /* alone: with `pressure` there is no g */
+    entry->g[tesi_case_dim(r)] = face->pressure; /* alone: without g, which `pressure` does not have */
   if (face->free) entry->components = ~face->free & 7;
   if (face->condition == TESI_NAMED_RADIAL) {
     double radial;
@@ -65,19 +65,19 @@ done:
   return status;
 }
 
-/* Whether a name may be that of a group of the file that has no name of its own: its tag. */
+/* Whether a name may be the tag of a group of the file that has no name. */
 static bool is_tag(const char *name) {
   return *name && strspn(name, "0123456789") == strlen(name);
 }
 
-/* Whether a physical group of the file can be what a key below `boundary` or `data.materials` names. */
+/* Whether a key below `boundary` or `data.materials` can name this physical group of the file. */
 static bool serves(const TesiCaseReader *r, const TesiGmshName *group, bool material) {
   const int dim = r->head.dim, least = r->support->groups ? 0 : dim - 1;
   if (group->dim == TESI_GMSH_ANY) return true;
   return material ? group->dim == dim : group->dim < dim && group->dim >= least;
 }
 
-/* A name that the mesh file has not; what its cells have is compared when they are read. */
+/* Refuses a name that the mesh file does not have. Names of its cells are compared when the cells are read. */
 static TesStatus check_name(TesiCaseReader *r, const TesiYaml *node, bool material) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -107,7 +107,7 @@ static void forget_all(TesiCaseReader *r) {
     if (!strncmp(tesi_case_keys[i].path, above, strlen(above))) r->node[i] = NULL, r->entries[i] = 0;
 }
 
-/* A face read as `boundary.all` is, and put where it belongs. */
+/* Reads a face with the rows of `boundary.all`, and stores it. */
 static TesStatus read_named(TesiCaseReader *r, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -151,7 +151,7 @@ static TesStatus read_boundaries(TesiCaseReader *r) {
   TES_ALLOC((TesBoundary **)&r->draft.c.problem.boundary, count + 7); /* six faces and `all` */
   if (tesi_case_given(r, "mesh.box")) goto done;
   for (const TesiYaml *child = count ? map->first : NULL; child; child = child->next)
-    if (strcmp(child->key, "all") && !(tesi_yaml_is_null(child) && *child->text)) { /* null takes it away */
+    if (strcmp(child->key, "all") && !(tesi_yaml_is_null(child) && *child->text)) { /* null removes it */
       TES_TRY(check_name(r, child, false));
       TES_TRY(read_named(r, child));
     }

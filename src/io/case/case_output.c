@@ -1,4 +1,4 @@
-/* What a case wants to be told of its solution: points, values, lines, pictures. */
+/* Output of a solution that a case requests: points, values, lines, pictures. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool is_text(const TesiYaml *node) {
   return node && node->kind == TESI_YAML_SCALAR && *node->text;
 }
 
-/* The known keys of a map; others are told. */
+/* The known keys of a map; other keys are reported. */
 static TesStatus check_keys(TesiCaseReader *r, int row, const TesiYaml *map, const char *const *known) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -48,7 +48,7 @@ done:
   return status;
 }
 
-/* A list of as many numbers as there are directions. */
+/* A list with one number per direction. */
 static TesStatus read_point(TesiCaseReader *r, int row, const TesiYaml *node, double x[3]) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -143,7 +143,7 @@ static const struct {
              {"min", TES_VALUE_MINIMUM}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* The child that says the kind, and how many do. */
+/* The child that gives the kind, and the number of such children. */
 static const TesiYaml *find_kind(const TesiYaml *map, TesValueKind *kind, int *count) {
   const TesiYaml *found = NULL;
   *count = 0;
@@ -165,7 +165,7 @@ static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, c
                          tesi_case_dim(r) == 2 ? "or y" : "y or z");
 }
 
-/* What `of` says must be known before anything is computed. */
+/* The value of `of` must be known before anything is computed. */
 static TesStatus check_of(TesiCaseReader *r, int row, const char *key, const TesiYaml *node, const char *text,
                           bool boundary) {
   TesContext *ctx = r->ctx;
@@ -183,7 +183,7 @@ static TesStatus check_of(TesiCaseReader *r, int row, const char *key, const Tes
   return tesi_case_error(r, row, node, "%s: %s", key, message);
 }
 
-/* Of flows: of l2 (or velocity_l2) and pressure_l2. */
+/* Flows: l2 (or velocity_l2) and pressure_l2. */
 static TesStatus check_flow_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *of) {
   const bool pressure = of && !strcmp(of, "pressure_l2");
   if (of && strcmp(of, "l2") && strcmp(of, "velocity_l2") && !pressure)
@@ -259,7 +259,7 @@ static TesStatus read_values(TesiCaseReader *r, int row, const TesiYaml *node) {
   if (node->kind != TESI_YAML_MAP) return tesi_case_wrong(r, row, node);
   TES_ALLOC(&c->value, node->count + 1);
   for (const TesiYaml *item = node->first; item; item = item->next)
-    if (!(tesi_yaml_is_null(item) && *item->text)) /* null takes it away */
+    if (!(tesi_yaml_is_null(item) && *item->text)) /* null removes it */
       TES_TRY(read_value(r, row, item, &c->value[c->values++]));
   TES_TRY(tesi_case_resolve_derived(r, row, node));
 done:
@@ -291,7 +291,7 @@ static bool take_edges(const TesiYaml *node, bool *edges) {
   return *edges || (is_text(node) && !strcmp(node->text, "false"));
 }
 
-/* A number, with a unit of any kind. */
+/* A number, which may have a unit of any kind. */
 static bool take_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value) {
   bool valid = false;
   return is_text(node) && tesi_case_part(r, row, NULL, node->text, value, &valid) == TES_OK && valid;
@@ -313,7 +313,7 @@ static bool take_colours(const TesiYaml *node, TesColourMap *colours) {
   return false;
 }
 
-/* A list, or true: the vector that is solved for. */
+/* A list, or true: the vector of the unknowns. */
 static bool is_arrows(TesiCaseReader *r, const TesiYaml *node) {
   bool texts = node->kind == TESI_YAML_LIST && node->count == tesi_case_dim(r);
   for (const TesiYaml *item = node->first; item; item = item->next) texts = texts && is_text(item);

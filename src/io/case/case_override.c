@@ -1,10 +1,10 @@
-/* Overrides "key.path=value": put into the tree before it is checked, so that they are checked like the file. A name
- * with a dot or an equals sign stands in quotes: boundary."a.b".dirichlet=1. */
+/* Overrides "key.path=value". They are put into the tree before it is checked, so that they are checked like the
+ * file. A name with a dot or an equals sign is given in quotes: boundary."a.b".dirichlet=1. */
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
 
-/* The row of a path, in which names of the mesh stand for rows that all of them share: boundary.NAME,
+/* The row of a path. In a path, names of the mesh stand for rows that all names share: boundary.NAME,
  * data.materials.NAME. */
 static int row_of(const char *path) {
   static const struct {
@@ -26,8 +26,9 @@ static int row_of(const char *path) {
   return row;
 }
 
-/* Values of these types are taken as they are; of the others as YAML. Expressions so need no second pair of quotes
- * on the command line. Parts of a value, as output.png.range, have no row: lists and maps are YAML there too. */
+/* Values of these types are taken literally, all others are parsed as YAML. So expressions need no second pair of
+ * quotes on the command line. Parts of a value, such as output.png.range, have no row; lists and maps are parsed as
+ * YAML there too. */
 static bool is_literal(int row, const char *text) {
   if (row < 0) return *text != '[' && *text != '{';
   const TesiKeyType type = tesi_case_keys[row].type;
@@ -37,7 +38,7 @@ static bool is_literal(int row, const char *text) {
          type == TESI_KEY_NAME || type == TESI_KEY_CHOICE;
 }
 
-/* A scalar without blanks around it, and without quotes around those. */
+/* A scalar without blanks around it, and without quotes inside the blanks. */
 static TesStatus literal(TesiCaseReader *r, const char *text, TesiYaml **node) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -79,7 +80,7 @@ static TesStatus parse_value(TesiCaseReader *r, int row, const char *text, const
   return status;
 }
 
-/* The map at `name` below `parent`, made when there is none. *map is NULL after an error. */
+/* The map at `name` below `parent`; it is made if it does not exist. *map is NULL after an error. */
 static TesStatus enter(TesiCaseReader *r, TesiYaml *parent, const char *name, const char *text,
                        TesiYaml **map) {
   TesContext *ctx = r->ctx;
@@ -103,8 +104,8 @@ done:
   return status;
 }
 
-/* Puts the value under the last name of the path, over an older one. In a map that takes one of its children only, it
- * replaces whichever there was. */
+/* Stores the value under the last name of the path, replacing an older value. In a map that may have only one of its
+ * children, it replaces any child. */
 static TesStatus put(TesiCaseReader *r, TesiYaml *map, int parent_row, const char *name, TesiYaml **value) {
   const bool one = parent_row >= 0 && tesi_case_keys[parent_row].type == TESI_KEY_ONE_OF;
   TesiYaml *old;
@@ -133,7 +134,7 @@ TesStatus tesi_case_split(TesiCaseReader *r, const char *text, char *path, char 
   return TES_OK;
 }
 
-/* The row of the first `count` names; a name with a dot in it stands for any other. */
+/* The row of the first `count` names; a name with a dot stands for a name of the mesh. */
 int tesi_case_row_of_names(char *const *name, int count) {
   char path[200] = "";
   for (int i = 0; i < count; i++)
@@ -149,7 +150,7 @@ static TesStatus apply(TesiCaseReader *r, const char *text, char *path, const ch
   char *name[TESI_YAML_DEPTH];
   const int errors = r->error_count;
   int count, parent_row = -1;
-  if (r->root->kind != TESI_YAML_MAP) goto done; /* told by the walk */
+  if (r->root->kind != TESI_YAML_MAP) goto done; /* the walk reports it */
   TES_TRY(tesi_case_split(r, text, path, name, &count));
   if (r->error_count > errors) goto done;
   for (int i = 0; i + 1 < count; i++) {
@@ -158,7 +159,7 @@ static TesStatus apply(TesiCaseReader *r, const char *text, char *path, const ch
     parent_row = tesi_case_row_of_names(name, i + 1);
     if (parent_row >= 0 && tesi_case_keys[parent_row].type == TESI_KEY_ONE_OF && map->count &&
         strcmp(map->first->key, name[i + 1]) != 0)
-      tesi_yaml_remove(ctx, map, map->first); /* boundary.left.robin.g over a dirichlet */
+      tesi_yaml_remove(ctx, map, map->first); /* boundary.left.robin.g replaces a dirichlet */
   }
   TES_TRY(parse_value(r, tesi_case_row_of_names(name, count), text, value, &node));
   if (node) TES_TRY(put(r, map, parent_row, name[count - 1], &node));
@@ -167,7 +168,7 @@ done:
   return status;
 }
 
-/* The sign that ends the path; NULL: none. */
+/* The equals sign after the path; NULL: none. */
 static const char *find_equals(const char *text) {
   char quote = 0;
   for (; *text; text++) {
@@ -183,7 +184,7 @@ TesStatus tesi_case_override(TesiCaseReader *r, const char *text) {
   const TesiYaml here = {.kind = TESI_YAML_MAP, .source = text};
   const char *equals = find_equals(text);
   char *path = NULL;
-  if (!equals) equals = strchr(text, '='); /* a name may hold one quotation mark */
+  if (!equals) equals = strchr(text, '='); /* a name may contain one quotation mark */
   if (!equals) return tesi_case_error(r, -1, &here, "expected key.path=value");
   TES_ALLOC(&path, equals - text + 1);
   memcpy(path, text, (size_t)(equals - text));

@@ -1,4 +1,4 @@
-/* What a case wants to be told of its solution, on the mesh: places by name, points and lines in its cells. */
+/* Checks output requests on the mesh: places by name, points and lines in its cells. */
 #include <stdio.h>
 #include <string.h>
 #include "geometry/locate.h"
@@ -59,7 +59,7 @@ done:
   return status;
 }
 
-/* *inside <- whether a point lies in the mesh or is moved to it. */
+/* *inside <- whether a point lies in the mesh, or is moved into it. */
 static TesStatus check_point(const TesMesh *mesh, const double *x, bool *inside) {
   TesContext *ctx = mesh->context;
   TesiHit *hit = NULL;
@@ -70,7 +70,7 @@ static TesStatus check_point(const TesMesh *mesh, const double *x, bool *inside)
   return status;
 }
 
-/* Some of its points must lie in the mesh. */
+/* Some points of the line must lie in the mesh. */
 static TesStatus check_line(const TesMesh *mesh, const TesCaseLine *line) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;

@@ -36,7 +36,7 @@ typedef struct TesiCaseReader {
 TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...)
     TESI_PRINTF(4, 5);
 
-/* Tells a function the place from which it was read, with its key. */
+/* Gives a function the place from which it was read, with its key, for messages. */
 TesStatus tesi_case_mark(const TesiCaseReader *r, int row, const TesiYaml *node, TesFunction *function);
 /* The place of a node for messages: "FILE:LINE:COLUMN" or "--set TEXT". */
 void tesi_case_place(const TesiCaseReader *r, const TesiYaml *node, char where[256]);
@@ -62,7 +62,7 @@ TesStatus tesi_case_know_mesh(TesiCaseReader *r, bool valid);
 int tesi_case_dim(TesiCaseReader *r);
 /* Checks that a list has one entry per direction; *good is false after an error. */
 TesStatus tesi_case_check_entries(TesiCaseReader *r, int row, const TesiYaml *list, bool *good);
-/* Which kind of mesh, adaptation. */
+/* The keys of `mesh` that choose its kind; the keys of adaptation. */
 TesStatus tesi_case_check_mesh(TesiCaseReader *r);
 /* Boundaries and materials by name, into the lists of the problem (case_names.c). */
 TesStatus tesi_case_read_names(TesiCaseReader *r);
@@ -78,10 +78,10 @@ TesStatus tesi_case_keep_source(TesCase *c, const char *text, int overrides, con
 void tesi_case_free_source(TesCase *c);
 TesStatus tesi_case_create(TesContext *ctx, const char *text, size_t length, const char *name, const char *by,
                            int override_count, const char *const *overrides, TesCase **result);
-/* Adds the constant to the value that r->by is the key of. */
+/* Adds the constant to the value whose key is r->by. */
 TesStatus tesi_case_shift(TesiCaseReader *r);
-/* From the numbers of all values: the weight[values] of derived values are passed to the values that they use (slopes);
- * the derivative of a derived value's expression by the constant for which words have slopes. */
+/* number: all values. weight: the weight[values] of derived values are passed on to the values that they use
+ * (slopes). derivative: of the expression of a derived value, by the constant for which words have slopes. */
 TesStatus tesi_case_weigh(const TesCase *c, const double *number, double *weight);
 TesStatus tesi_case_derived_slope(const TesCase *c, int i, const double *number, double *slope);
 /* Splits a path into its names, in place; quotes are removed. It may report an error (case_override.c). */
@@ -93,7 +93,7 @@ int tesi_case_row_of_names(char *const *name, int count);
 void tesi_case_clear(TesCase *c);
 /* Whether keys below this row are names of the mesh. */
 bool tesi_case_takes_names(const TesiCaseReader *r, int row);
-/* Reads the value of a row that is no map, from its node or, if node is NULL, from its default. */
+/* Reads the value of a row other than a map, from its node or, if node is NULL, from its default. */
 TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node);
 /* A list that is a matrix: its diagonal, or its rows (case_matrix.c). *to <- the matrix. */
 TesStatus tesi_case_matrix(TesiCaseReader *r, int row, const TesiYaml *node, TesFunction **to);
@@ -104,13 +104,14 @@ TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, dou
 TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text);
 /* The same for a part of a value, whose kind is that of the key of row `like`. */
 TesStatus tesi_case_check_unit_like(TesiCaseReader *r, int row, int like, const char *text);
-/* Whether such a part is a finite number, with a unit unless `like` is NULL; it may report its own kind of error. */
+/* Whether this part of a value is a finite number, with a unit unless `like` is NULL. It may report an error of its
+ * own. */
 TesStatus tesi_case_part(TesiCaseReader *r, int row, const char *like, const char *text, double *value,
                          bool *valid);
 
 /* "expected ..., got ...". */
 TesStatus tesi_case_wrong(TesiCaseReader *r, int row, const TesiYaml *node);
-/* Output of the solution: points, values, lines. To be read after the mesh. */
+/* Output of the solution: points, values, lines. To be called after the mesh. */
 TesStatus tesi_case_read_outputs(TesiCaseReader *r);
 /* Names of output files begin with output.folder. */
 TesStatus tesi_case_put_in_folder(TesCase *c);
@@ -123,34 +124,35 @@ TesStatus tesi_case_refuse(TesiCaseReader *r, const char *path, const char *form
 /* r->support <- the row of the equation and its element. Refuses keys, words and shapes of values that the row does not
  * have (case_support.c). */
 TesStatus tesi_case_check_support(TesiCaseReader *r);
-/* Whether the row has it. */
+/* Whether the row r->support has this feature. */
 bool tesi_case_has(const TesiCaseReader *r, TesiHas what);
 /* The kind of mesh that the given keys will make (case_mesh.c). */
 TesiMeshRow tesi_case_mesh_row(const TesiCaseReader *r);
 /* The allowed conditions of a boundary; name: of the row by which it was read. */
 TesStatus tesi_case_check_face(TesiCaseReader *r, const char *name, const TesiCaseFace *face);
-/* A word in the place of keys: `outflow`, `slip`. False: the value is no such word. */
+/* A word instead of keys: `outflow`, `slip`. False: the value is no such word. */
 bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text);
-/* The meaning of the key, with the problems that have it, if not all have it. */
+/* The meaning of the key. If not all problems have the key, these problems too. */
 enum { TESI_CASE_HELP = 1400 };
 void tesi_case_key_help(const TesiKey *key, char text[TESI_CASE_HELP]);
 /* Checks that need more than one key: the box, the faces. */
 TesStatus tesi_case_check(TesiCaseReader *r);
-/* Vertices of direction d from its spacing, when it has one. */
+/* Vertices of direction d from its spacing, if it has one. */
 TesStatus tesi_case_spacing(TesiCaseReader *r, int d);
 /* Whether direction d takes lower and upper from a list of coordinates. */
 bool tesi_case_has_list(const TesiCaseReader *r, int d);
 
-/* A number of steps, or {time: number}: for any key. */
+/* A number of steps, or {time: number}; several keys have such values. */
 TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseEvery *every);
-/* Values of elasticity (case_elasticity.c); then lambda and mu from the given moduli. */
+/* Values of elasticity (case_elasticity.c); and lambda and mu from the given moduli. */
 TesStatus tesi_case_check_elasticity(TesiCaseReader *r);
 TesStatus tesi_case_elastic_constants(TesiCaseReader *r, const TesiYaml *node, const char *path,
                                       TesFunction **young, TesFunction **poisson, TesFunction **lambda,
                                       TesFunction **mu);
-/* data.gravity and data.rotation are added to f (case_loads.c); after the materials. */
+/* Adds data.gravity and data.rotation to f (case_loads.c); to be called after the materials. */
 TesStatus tesi_case_add_loads(TesiCaseReader *r);
-/* Derived values (case_derived.c): {of: E} of one value, and the names in all of them when these are known. */
+/* Derived values (case_derived.c): the expression {of: E} of one value; then the names in all expressions, when all
+ * values are known. */
 TesStatus tesi_case_read_derived(TesiCaseReader *r, const TesiYaml *of, TesCaseValue *v);
 TesStatus tesi_case_resolve_derived(TesiCaseReader *r, int row, const TesiYaml *values);
 void tesi_case_free_derived(TesContext *ctx, TesCaseDerived **derived);

@@ -11,7 +11,7 @@
     __VA_ARGS__, NULL                                                                                        \
   }
 
-/* The rows of one face, or of all; conditions in the order of TesiNamed. */
+/* The rows of one face, or of all faces; conditions in the order of TesiNamed. */
 #define FACE(name, member, hide, note, text)                                                                 \
   {.path = "boundary." name,                                                                                 \
    .type = TESI_KEY_ONE_OF,                                                                                  \

@@ -15,7 +15,7 @@ bool tesi_case_has_list(const TesiCaseReader *r, int d) {
   return node && node->kind == TESI_YAML_LIST;
 }
 
-/* Each coordinate must be larger than the one before; the first that is not is named. */
+/* Each coordinate must be larger than the previous one; the first wrong one is reported. */
 static TesStatus check_ascending(TesiCaseReader *r, int d, const TesiYaml *node, const double *x) {
   for (int i = 1; i <= r->draft.c.mesh.cells[d]; i++)
     if (!(x[i] > x[i - 1]))
@@ -25,7 +25,7 @@ static TesStatus check_ascending(TesiCaseReader *r, int d, const TesiYaml *node,
   return TES_OK;
 }
 
-/* lower or upper, where given, must agree with the list; where not, it follows from it. */
+/* If lower or upper is given, it must agree with the list; otherwise it is taken from the list. */
 static TesStatus match_end(TesiCaseReader *r, int d, const char *path, double end, double *bound) {
   const int row = tesi_case_row(path);
   const double scale = fabs(end) + fabs(*bound);
@@ -61,7 +61,7 @@ done:
   return status;
 }
 
-/* Fractions in [0, 1] become coordinates; the ends are exact. */
+/* Turns fractions in [0, 1] into coordinates; the ends are exact. */
 static TesStatus scale(TesiCaseReader *r, int d, const TesiYaml *node, double *x) {
   const TesMeshDesc *box = &r->draft.c.mesh;
   const int n = box->cells[d];

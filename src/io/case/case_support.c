@@ -1,5 +1,4 @@
-/* What the equation has with its element, by the rows of problem/support.h: which keys, which words, which shapes of
- * values. */
+/* Compares a case with the row of its equation and element (problem/support.h): keys, words, and shapes of values. */
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
@@ -40,7 +39,8 @@ bool tesi_case_face_word(TesiCaseReader *r, int row, const char *text) {
 
 /* ---- faces --------------------------------------------------------------------------------------------- */
 
-/* Of a scalar nothing diffuses out; of a flow one number for all directions is 0. */
+/* An outflow of a scalar must be 0, since nothing diffuses out. An outflow of a flow is a list, or 0 for all
+ * directions. */
 static TesStatus check_outflow(TesiCaseReader *r, const char *path, const TesiCaseFace *face) {
   char below[80];
   snprintf(below, sizeof below, "%s.outflow", path);
@@ -96,7 +96,7 @@ done:
 
 /* ---- the row ------------------------------------------------------------------------------------------- */
 
-/* The key that makes a mesh other than a box of kind box; NULL: it is one. */
+/* The key that requires a mesh other than a box of kind box; NULL: there is none. */
 static const char *unlike_box(const TesiCaseReader *r) {
   static const char *const keys[] = {"adapt", "mesh.refine_where", "mesh.map"};
   for (int i = 0; i < 3; i++)
@@ -110,7 +110,7 @@ static TesStatus tell(TesiCaseReader *r, const TesiRefusal *refusal) {
   return tesi_case_error(r, row, r->node[row], "%s", refusal->reason);
 }
 
-/* Those that have no key, or are not asked for by their key alone, are left out. */
+/* The features whose keys are given. Features without a key, or that need more than their key, are left out. */
 static uint64_t keys_given(const TesiCaseReader *r) {
   const bool in_time = tesi_case_given(r, "time");
   const uint64_t others = TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_GRAD_DIV) | TESI_BIT(TESI_HAS_ADAPT) |
@@ -126,7 +126,7 @@ static uint64_t keys_given(const TesiCaseReader *r) {
   return given & ~others;
 }
 
-/* All that the row refuses. */
+/* Reports everything that the row refuses. */
 static TesStatus compare(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -155,7 +155,7 @@ done:
   return status;
 }
 
-/* The row, the degree and the right-hand side where none are given, and grad_div, which is no term of streamlines. */
+/* r->support <- the row; the degree and the right-hand side get its defaults. */
 static TesStatus find_row(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -179,7 +179,7 @@ done:
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-/* Where a number is wanted it is positive, or not negative; functions are compared at points by the operator. */
+/* Required numbers must be positive, or not negative. For functions the operator checks values at points. */
 static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunction *f, bool wanted,
                               bool positive) {
   double value;
@@ -228,7 +228,7 @@ done:
   return status;
 }
 
-/* A name, and its derivatives, that nothing else has. */
+/* The name of the unknown: it and its derivatives must differ from all other names. */
 static TesStatus check_name(TesiCaseReader *r) {
   static const char key[] = "space.name";
   const char *name = r->draft.c.problem.name;

@@ -1,4 +1,4 @@
-/* Problems in time in case files: what belongs to them, and what must fit together. */
+/* Problems in time in case files: their keys, and rules between keys. */
 #include "io/case/case_reader.h"
 
 static TesStatus refuse_keys_of_time(TesiCaseReader *r) {
@@ -25,7 +25,7 @@ static TesStatus check_average(TesiCaseReader *r) {
                           c->average_from);
 }
 
-/* Exactly one of step, cfl and tolerance; flows do without. */
+/* Exactly one of step, cfl and tolerance is needed; flows may have none. */
 static TesStatus check_lengths(TesiCaseReader *r) {
   static const char *const keys[] = {"time.step", "time.cfl", "time.tolerance"}, *const bounds[] = {
                                                                                      "time.max_step",
@@ -53,7 +53,7 @@ done:
   return status;
 }
 
-/* A mesh that changes while steps are made. */
+/* A mesh that changes between steps. */
 static TesStatus check_adapt(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;

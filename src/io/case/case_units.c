@@ -1,10 +1,10 @@
-/* Units in case files: whether a number with a unit is of the kind of its key. */
+/* Units in case files: checks that the unit of a number suits its key. */
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
 #include "io/expression/units.h"
 
-/* Keys by how their path begins and by their last name; NULL: any. */
+/* Keys by the beginning of their path and their last name; NULL: any. */
 enum { EITHER = 3 };
 typedef struct Kind {
   const char *begin, *name, *what;
@@ -113,7 +113,7 @@ static const Kind *kind_of(const TesiCaseReader *r, const TesiKey *key) {
   return NULL;
 }
 
-/* Whether the text is a number with a unit, or the name of a constant that is one. */
+/* Whether the text is a number with a unit, or the name of a constant that has a unit. */
 static bool is_quantity(const TesiCaseReader *r, const char *text, int dimension[TESI_DIMENSIONS]) {
   const TesiYaml *constants = tesi_case_given(r, "constants"),
                  *constant = constants ? tesi_yaml_find(constants, text + strspn(text, " +-")) : NULL;

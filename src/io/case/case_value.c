@@ -122,7 +122,7 @@ static bool in_range(const TesiKey *key, double value) {
   return key->open ? value > key->low && value < key->high : value >= key->low && value <= key->high;
 }
 
-/* What a problem is called elsewhere; NULL: not known. */
+/* The `problem` that is called by this name elsewhere; NULL: not known. */
 static const char *problem_called(const char *name) {
   static const char *const names[][2] = {{"laplace", "poisson"},
                                          {"diffusion", "poisson"},
@@ -174,7 +174,7 @@ static TesStatus read_integer(TesiCaseReader *r, int row, const TesiYaml *node, 
   return TES_OK;
 }
 
-/* A decimal number, or an expression without variables; message: why it is neither. */
+/* A decimal number, or an expression without variables; message: the reason why it is neither. */
 static TesStatus constant(TesiCaseReader *r, const char *text, double *value, bool *is_constant,
                           char *message) {
   TesiTerms terms = {.ctx = r->ctx};
@@ -245,7 +245,7 @@ TesStatus tesi_case_check_entries(TesiCaseReader *r, int row, const TesiYaml *li
   return tesi_case_error(r, row, list, "expected %d entries, as dim is %d, got %d", dim, dim, list->count);
 }
 
-/* One value, or two or three of them in a list. */
+/* One value, or a list of two or three. */
 static TesStatus read_directions(TesiCaseReader *r, int row, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -275,7 +275,7 @@ done:
   return status;
 }
 
-/* The word `exact` for a value of u. */
+/* The word `exact` instead of a value of u. */
 static TesStatus take_exact(TesiCaseReader *r, int row, const TesiYaml *node) {
   const char *key = tesi_key_name(&tesi_case_keys[row]);
   const bool vector = !strcmp(key, "displacement") || !strcmp(key, "velocity");
@@ -303,8 +303,8 @@ static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *nod
   return status == TES_INVALID_INPUT ? tesi_case_error(r, row, node, "%s", message) : status;
 }
 
-/* Two or three expressions. Counted in r->entries. Entries of a displacement or velocity of a boundary may be null, and
- * those of a mean velocity. */
+/* Two or three expressions, counted in r->entries. Entries of a displacement or velocity on a boundary may be null,
+ * and so may entries of a mean velocity. */
 static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
@@ -384,7 +384,7 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   const TesiYaml fallback = {.kind = TESI_YAML_SCALAR, .text = (char *)key->fallback};
   bool valid;
   if (node && tesi_yaml_is_null(node) && *node->text)
-    node = r->node[row] = NULL; /* "null": as if not given */
+    node = r->node[row] = NULL; /* "null": as if it were not given */
   if ((!node && !key->fallback) || key->type >= TESI_KEY_CONSTANTS) return TES_OK;
   if (!node) node = &fallback;
   if (key->type == TESI_KEY_INTEGERS || key->type == TESI_KEY_NUMBERS) return read_directions(r, row, node);

@@ -1,4 +1,4 @@
-/* Walks the table and the file side by side. */
+/* Walks through the table and the file in parallel. */
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
@@ -17,7 +17,7 @@ void tesi_case_place(const TesiCaseReader *r, const TesiYaml *node, char where[2
     snprintf(where, 256, "%.200s:%d:%d", r->name, node->line, node->column);
 }
 
-/* The key of a row; those of a boundary or a material that the mesh names are read as others are. */
+/* The key of a row. Boundaries and materials that the mesh names share rows, so their names are inserted. */
 static void name_row(const TesiCaseReader *r, int row, char text[200]) {
   const char *path = row < 0 ? "" : tesi_case_keys[row].path;
   const size_t length = r->row_path ? strlen(r->row_path) : 0;
@@ -50,7 +50,7 @@ TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, cons
   return TES_OK;
 }
 
-/* Where else a key of this name may stand, e.g. 'tolerance' below 'mesh'. */
+/* Other places for a key of this name, e.g. 'tolerance' below 'mesh'. */
 static void list_elsewhere(const char *name, char *text, size_t size) {
   size_t length = 0;
   for (int i = 0; i < tesi_case_key_count && name[0] && name[1] && length < size; i++)
@@ -69,7 +69,7 @@ static void list_children(int parent, char *text, size_t size) {
 
 static TesStatus unknown_key(TesiCaseReader *r, int parent, const TesiYaml *node) {
   TesiNearest nearest = {.name = node->key};
-  TesiYaml at_key = *node; /* the key is what is wrong, not its value */
+  TesiYaml at_key = *node; /* the key is wrong, not its value */
   char known[300] = "", other[300] = "", hint[400];
   if (r->error_count >= TESI_CASE_ERRORS) return tesi_case_error(r, parent, &at_key, "unknown"); /* counted */
   for (int i = 0; i < tesi_case_key_count; i++)
@@ -105,7 +105,7 @@ done:
   return status;
 }
 
-/* Children of a map without those that stand beside the one. */
+/* Children of a map, without those that may be given together with others. */
 static int count_chosen(int row, const TesiYaml *map) {
   int count = map->count;
   for (int i = 0; i < tesi_case_key_count; i++)
@@ -114,7 +114,7 @@ static int count_chosen(int row, const TesiYaml *map) {
   return count;
 }
 
-/* Exactly one child is wanted. */
+/* Exactly one child must be given. */
 static TesStatus choose_one(TesiCaseReader *r, int row, const TesiYaml *map) {
   int *chosen = (int *)((char *)&r->draft + tesi_case_keys[row].target), number = 0;
   char known[160] = "";
@@ -135,7 +135,7 @@ static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
   const bool one = row >= 0 && tesi_case_keys[row].type == TESI_KEY_ONE_OF;
   const int mesh = row < 0 ? tesi_case_row("mesh") : -1;
   if (map && tesi_yaml_is_null(map) && *map->text && row >= 0)
-    r->node[row] = NULL; /* "null": as if not given */
+    r->node[row] = NULL; /* "null": as if it were not given */
   if (map && tesi_yaml_is_null(map) && (!one || *map->text)) map = NULL;
   if (one && map && map->kind == TESI_YAML_SCALAR && tesi_case_face_word(r, row, map->text)) return TES_OK;
   if (map && map->kind != TESI_YAML_MAP) {
@@ -161,7 +161,7 @@ static TesStatus walk_map(TesiCaseReader *r, int row, const TesiYaml *map) {
     }
     const int errors = r->error_count;
     TES_TRY(walk(r, i, child));
-    if (i == mesh) /* `space`, `data`, .. stand behind it in the table */
+    if (i == mesh) /* `space`, `data`, .. come after it in the table */
       TES_TRY(tesi_case_know_mesh(r, r->error_count == errors));
   }
 done:

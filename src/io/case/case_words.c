@@ -1,4 +1,4 @@
-/* `constants` and `tables`: names that all expressions of the case know. Read before every other key. */
+/* `constants` and `tables`: names for all expressions of the case. They are read before all other keys. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { LARGEST_TABLE = 16 << 20, KNOTS = 100000 };
 
-/* A map of names; NULL, told, where it is something else. */
+/* A map of names; NULL, with an error, if the value is something else. */
 static TesStatus find_map(TesiCaseReader *r, const char *key, const TesiYaml **map) {
   *map = r->root->kind == TESI_YAML_MAP ? tesi_yaml_find(r->root, key) : NULL;
   if (!*map || tesi_yaml_is_null(*map)) {
@@ -22,7 +22,7 @@ static TesStatus find_map(TesiCaseReader *r, const char *key, const TesiYaml **m
   return status;
 }
 
-/* False, told: this cannot be a name. */
+/* False, with an error: this cannot be a name. */
 static TesStatus check_name(TesiCaseReader *r, int row, const TesiYaml *node, const TesiWords *words,
                             bool *good) {
   const char *refused = tesi_word_refused(words, node->key);
@@ -34,7 +34,7 @@ static TesStatus check_name(TesiCaseReader *r, int row, const TesiYaml *node, co
 
 /* ---- constants ----------------------------------------------------------------------------------------- */
 
-/* By the constant that the case is differentiated by, if it is. */
+/* *slope <- the derivative of a constant by the constant r->by, if there is one. */
 static TesStatus find_slope(const TesiCaseReader *r, const TesiYaml *node, double *slope) {
   TesFunction *function = NULL;
   char message[TESI_EXPRESSION_MESSAGE];
@@ -77,7 +77,7 @@ static char *skip_blanks(char *at) {
   return at + strspn(at, " \t\r,;");
 }
 
-/* A number at *at, behind which it moves. */
+/* Reads a number at *at, and moves *at behind it. */
 static bool take_number(char **at, double *value) {
   const bool negative = **at == '-';
   if (**at == '-' || **at == '+') ++*at;
@@ -87,7 +87,7 @@ static bool take_number(char **at, double *value) {
   return length > 0 && isfinite(*value);
 }
 
-/* s and y of one line. */
+/* Reads s and y from one line. */
 static bool take_pair(char *line, double *s, double *y) {
   char *at = skip_blanks(line);
   if (!take_number(&at, s) || !strchr(" \t,;", *at)) return false;
@@ -97,7 +97,8 @@ static bool take_pair(char *line, double *s, double *y) {
   return *at == 0 || *at == '#';
 }
 
-/* Pairs of the text, which is cut into lines; the first line may be a heading. Fills `why` where it fails. */
+/* Reads pairs from the text, which is cut into lines here; the first line may be a heading. On failure `why` has the
+ * reason. */
 static int read_pairs(char *text, double *s, double *y, char why[200]) {
   int n = 0, number = 0;
   for (char *line = text, *next; line && !*why; line = next) {
@@ -175,7 +176,7 @@ done:
 
 /* -------------------------------------------------------------------------------------------------------- */
 
-/* What is no word of the key is refused later, with the other keys. */
+/* A value that is not a word of the key is refused later, with the other keys. */
 static TesiUnits find_units(const TesiCaseReader *r) {
   const TesiYaml *node = r->root->kind == TESI_YAML_MAP ? tesi_yaml_find(r->root, "units") : NULL;
   for (int i = 0; node && node->kind == TESI_YAML_SCALAR && tesi_units_words[i]; i++)
@@ -183,7 +184,7 @@ static TesiUnits find_units(const TesiCaseReader *r) {
   return TESI_UNITS_NONE;
 }
 
-/* Each name is known to those behind it. */
+/* Each name is known to the names after it. */
 TesStatus tesi_case_read_words(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;

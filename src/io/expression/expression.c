@@ -6,11 +6,11 @@
 #include "base/simd_builds.h"
 #include "base/team.h"
 
-/* 64-KiB chunks: enough work for a thread, and a few dozen a thread for 2e7 points. */
+/* Chunks of 64 KiB: enough work for a thread, and some dozens per thread for 2e7 points. */
 enum { CHUNK = 8192, PARALLEL_FROM = 65536, FIXED = 4 /* variables: x, y, z, t */ };
 
 typedef struct Expression {
-  TesContext *ctx; /* kept alive by the function */
+  TesContext *ctx; /* the function keeps it alive */
   TesiTerms terms;
   int root, threads;
   TesiProgram program;
@@ -39,7 +39,7 @@ static void evaluate_chunks(const void *data, TesiSpan span) {
   }
 }
 
-/* more: the variables behind x, y, z, t; NULL where there are none. */
+/* more: the variables after x, y, z, t; NULL: there are none. */
 static void evaluate_over(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
                           const double *const *more, double *out) {
   const Expression *e = user;
@@ -104,7 +104,7 @@ static uint64_t further_variables(const TesiTerms *terms, int root) {
   return used;
 }
 
-/* Takes the terms over. */
+/* Takes ownership of the terms. */
 static TesStatus create(TesContext *ctx, TesiTerms *terms, int root, const char *text, TesFunction **function,
                         char *message) {
   TesStatus status = TES_OK;
@@ -166,7 +166,7 @@ done:
 typedef TesStatus (*FromText)(TesContext *ctx, const char *text, const char *const *variables,
                               TesFunction **function, char *message);
 
-/* What `from` makes of a text over x, y, z, t and further names. */
+/* The function that `from` makes of a text over x, y, z, t and further names. */
 static TesStatus from_text_over(FromText from, TesContext *ctx, const char *text, int count,
                                 const char *const *names, TesFunction **function) {
   const char *all[TESI_EXPRESSION_VARIABLES + 1] = {"x", "y", "z", "t"};
@@ -209,7 +209,7 @@ static TesStatus copy_terms(const TesiTerms *from, TesiTerms *to) {
   return to->status;
 }
 
-/* What an operation without a derivative, or too long a result, is told as. */
+/* The message for an operation without a derivative, or for a result that is too long. */
 static TesStatus check_derivative(const TesiTerms *terms, int without, const char *text) {
   TesContext *ctx = terms->ctx;
   TesStatus status = TES_OK;
@@ -221,7 +221,7 @@ done:
   return status;
 }
 
-/* The function of a derivative. It has no text that could be parsed again. */
+/* Makes the function of a derivative. It has no text that could be parsed again. */
 static TesStatus create_slope(TesContext *ctx, TesiTerms *terms, int root, const char *of,
                               TesFunction **slope) {
   TesStatus status = TES_OK;
@@ -254,7 +254,7 @@ done:
   return status;
 }
 
-/* The terms of `from` with 0 in the place of a variable. */
+/* The terms of `from` with 0 instead of a variable. */
 static int set_zero(const TesiTerms *from, int root, int variable, TesiTerms *to) {
   bool needed[TESI_EXPRESSION_TERMS];
   int place[TESI_EXPRESSION_TERMS] = {0};

@@ -10,7 +10,7 @@
 
 enum {
   TESI_EXPRESSION_TERMS = 4096,   /* largest number of different sub-expressions */
-  TESI_EXPRESSION_SLOTS = 1024,   /* largest number of intermediate values that exist at the same time */
+  TESI_EXPRESSION_SLOTS = 1024,   /* largest number of intermediate values in use at one time */
   TESI_EXPRESSION_NESTING = 200,  /* deepest nesting of parentheses, calls, signs and ?: */
   TESI_EXPRESSION_TEXT = 65536,   /* longest text, bytes */
   TESI_EXPRESSION_VARIABLES = 64, /* most of them */
@@ -42,7 +42,7 @@ typedef struct TesiTerms {
 int tesi_term_constant(TesiTerms *terms, double value);
 int tesi_term_variable(TesiTerms *terms, int variable);
 int tesi_term(TesiTerms *terms, TesiOp op, int a, int b, int c);
-/* Table number `table` of terms->words at term a, differentiated `order` times. */
+/* Table number `table` of terms->words, differentiated `order` times, at term a. */
 int tesi_term_table(TesiTerms *terms, int table, int order, int a);
 /* d term / d variable. *without <- an operation without a derivative (tgamma, lgamma), else -1. */
 int tesi_term_derivative(TesiTerms *terms, int term, int variable, int *without);
@@ -59,22 +59,22 @@ double tesi_op_value(TesiOp op, double a, double b, double c);
 /* lgamma() without its global variable signgam, which would be a data race. */
 double tesi_lgamma(double a);
 
-/* The names x, y, z, t, NULL; the same followed by nx, ny, nz. If the first three exist, r = sqrt(x^2 + y^2 + z^2) is a
- * name too. */
+/* The names x, y, z, t, NULL; the second list also has nx, ny, nz. If the first three exist, r = sqrt(x^2 + y^2 +
+ * z^2) is a name too. */
 extern const char *const tesi_space_names[], *const tesi_boundary_names[];
 
 /* Whether this name is a constant or function of all expressions. */
 bool tesi_expression_knows(const char *name);
 
-/* Parses `text` into terms; variables are their names, NULL behind the last. Words of the context are known too.
- * On TES_INVALID_INPUT `message` (of TESI_EXPRESSION_MESSAGE bytes) says what is wrong at which column; nothing is
- * recorded on the context, so that the caller can tell where the text stands. */
+/* Parses `text` into terms. variables: their names, NULL ends the list. Words of the context are known too. On
+ * TES_INVALID_INPUT `message` (of TESI_EXPRESSION_MESSAGE bytes) says what is wrong and at which column. Nothing is
+ * recorded on the context, since only the caller knows the place of the text. */
 TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *const *variables, int *root,
                                 char *message);
 
 /* ---- programs: straight-line code on blocks of points -------------------------------------------------- */
 
-/* Where an operand lies. */
+/* The kind of place of an operand. */
 typedef enum TesiOperandKind { TESI_VARIABLE, TESI_CONSTANT, TESI_SLOT, TESI_OUT } TesiOperandKind;
 typedef struct TesiOperand {
   uint16_t kind, index;
@@ -89,8 +89,8 @@ typedef struct TesiProgram {
   TesiInstruction *code; /* [length], the first `prologue` do not depend on x, y, z */
   double *constants;     /* [constant_count][block], each repeated */
   int length, prologue, constant_count, slots;
-  const TesiWords *words; /* of the terms, whose owner is the program's */
-  int variables;          /* one more than its largest number */
+  const TesiWords *words; /* words of the terms, which the program keeps alive */
+  int variables;          /* 1 + the largest number of a variable in use */
   int block; /* points per block: fewer if many slots are needed, so that all fit into 64 KiB of stack */
   TesiOperand result;
 } TesiProgram;
@@ -111,7 +111,7 @@ void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int
 
 /* ---- functions made from expressions ------------------------------------------------------------------- */
 
-/* Creates the function of an expression in `variables` (the first takes the place of x). Messages as above. */
+/* Creates the function of an expression in `variables`, whose first takes the place of x. Messages as above. */
 TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *const *variables,
                                   TesFunction **function, char *message);
 

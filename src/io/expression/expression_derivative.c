@@ -3,7 +3,7 @@
 #include <math.h>
 #include "io/expression/expression.h"
 
-/* What the rules are written in. */
+/* The notation of the rules. */
 typedef struct Rule {
   TesiTerms *terms;
   int self, a, b, c; /* the term and its operands */
@@ -23,7 +23,7 @@ static int unary(Rule *r, TesiOp op, int a) {
   return tesi_term(r->terms, op, a, 0, 0);
 }
 
-/* Arithmetic that leaves 0 and 1 out. Derivatives of zero so stay the constant 0 even where the factor is infinite. */
+/* Arithmetic that omits 0 and 1. So derivatives of zero stay the constant 0 even if the factor is infinite. */
 static int mul(Rule *r, int a, int b) {
   if (r->terms->status || is(r->terms, a, 0) || is(r->terms, b, 0)) return number(r, 0);
   if (is(r->terms, a, 1)) return b;
@@ -62,7 +62,7 @@ static int sign(Rule *r, int a) {
   return tesi_term(r->terms, TESI_OP_COPYSIGN, number(r, 1), a, 0);
 }
 
-/* f'(a) of the functions of one argument. */
+/* f'(a) for functions of one argument. */
 static int outer(Rule *r, TesiOp op) {
   const int a = r->a, f = r->self, one = number(r, 1);
   switch (op) {
@@ -120,7 +120,7 @@ static int outer_exponential(Rule *r, TesiOp op) {
   case TESI_OP_CBRT:
     return quotient(r, number(r, 1. / 3), square(r, f));
   case TESI_OP_ERF:
-  case TESI_OP_ERFC: /* 2/sqrt(pi) exp(-a^2), and its negative */
+  case TESI_OP_ERFC: /* 2/sqrt(pi) exp(-a^2), and minus this value */
     return mul(r, number(r, op == TESI_OP_ERF ? erf0 : -erf0),
                unary(r, TESI_OP_EXP, unary(r, TESI_OP_NEGATE, square(r, a))));
   default:
@@ -128,7 +128,7 @@ static int outer_exponential(Rule *r, TesiOp op) {
   }
 }
 
-/* Functions of two arguments, and those with kinks. */
+/* Functions of two arguments, and functions with kinks. */
 static int functions(Rule *r, TesiOp op) {
   const int a = r->a, b = r->b;
   switch (op) {
@@ -148,7 +148,7 @@ static int functions(Rule *r, TesiOp op) {
     return quotient(r, add(r, mul(r, a, r->da), mul(r, b, r->db)), r->self);
   case TESI_OP_COPYSIGN:
     return mul(r, mul(r, sign(r, a), sign(r, b)), r->da);
-  case TESI_OP_TABLE: /* b and c are numbers of its own */
+  case TESI_OP_TABLE: /* b and c are numbers, not terms */
     return mul(r, tesi_term_table(r->terms, b, r->c + 1, a), r->da);
   default:
     return mul(r, outer_exponential(r, op), r->da);
@@ -186,7 +186,7 @@ static int derivative(Rule *r, TesiOp op) {
   }
 }
 
-/* All operands that matter have derivative 0: the condition of ?: does not. */
+/* Whether all operands that matter have derivative 0; the condition of ?: does not matter. */
 static bool does_not_vary(const Rule *r, const TesiTerm *term) {
   const int n = tesi_op_operands[term->op], d[3] = {r->da, r->db, r->dc};
   for (int k = term->op == TESI_OP_SELECT; k < n; k++)
@@ -200,7 +200,7 @@ int tesi_term_derivative(TesiTerms *terms, int term, int variable, int *without)
   tesi_terms_needed(terms, term, needed);
   *without = -1;
   for (int i = 0; i <= term && !terms->status; i++) {
-    const TesiTerm t = terms->term[i]; /* a copy: the list moves when it grows */
+    const TesiTerm t = terms->term[i]; /* a copy, since the list moves when it grows */
     Rule r = {terms, i, t.a, t.b, t.c, d[t.a], d[t.b], d[t.c], false};
     if (!needed[i]) continue;
     if (t.op == TESI_OP_VARIABLE)

@@ -1,6 +1,6 @@
-/* Terms as C text: one statement a term. The texts of expression_ops.h serve as templates, in which a, b, c stand for
- * the operands. Where functions of t alone are called the text has two parts, so that loops over points can call the
- * first of them once. */
+/* Terms as C text, one statement per term. The texts of expression_ops.h are templates, in which a, b, c stand for
+ * the operands. If functions of t alone are called, the text has two parts, so that loops over points can call the
+ * first part once. */
 #include <stdio.h>
 #include <string.h>
 #include "io/expression/expression.h"
@@ -8,10 +8,9 @@
 
 typedef struct Writer {
   char *buffer;
-  size_t size, length; /* length may pass size: what would have been written */
+  size_t size, length; /* length may be larger than size: the length of the complete text */
   const short
-      /* [terms] the place of a term that the first part has computed, -1: of other terms; NULL: there is no first
-       * part */
+      /* [terms] index of a term that the first part has computed; -1: other terms; NULL: there is no first part */
       *early;
 } Writer;
 
@@ -81,7 +80,7 @@ static void put_table_name(Writer *w, const char *name, const TesiTerm *term) {
   put(w, text);
 }
 
-/* A function of its own: knots, polynomials, and the search of tesi_table_value(). */
+/* A separate function: knots, polynomials, and the search of tesi_table_value(). */
 static void put_table(Writer *w, const TesiTable *table, const TesiTerm *term, const char *declaration,
                       const char *real) {
   const int n = table->knots;
@@ -107,7 +106,7 @@ static void put_table(Writer *w, const TesiTable *table, const TesiTerm *term, c
          "  return ((c[low][3] * s + c[low][2]) * s + c[low][1]) * s + c[low][0];\n}\n");
 }
 
-/* Each table once for each of its derivatives. */
+/* Each table, once for each derivative of it in use. */
 static void put_tables(Writer *w, const TesiTerms *terms, int root, const bool *needed,
                        const char *declaration, const char *real) {
   for (int i = 0; i <= root; i++) {
@@ -167,15 +166,16 @@ static void put_return(Writer *w, const TesiTerms *terms, int root) {
   put(w, ";\n}\n");
 }
 
-/* Whether an operation takes many instructions: the functions of expression_ops.h, which stand behind the operators. */
+/* Whether an operation takes many instructions: functions do, which follow the operators in expression_ops.h. */
 static bool is_call(TesiOp op) {
   return op >= TESI_OP_FMOD;
 }
 
-/* of_time[i]: needed, and of t alone. early[i]: the place of those among them that others need, -1: others. Returns
- * their number, 0 where no function of t alone is called: nothing is gained then. */
+/* of_time[i]: the term is needed and depends on t alone. early[i]: its index among those that other terms need; -1:
+ * other terms. Returns the number of early terms; 0 if no function of t alone is called, since nothing is gained
+ * then. */
 static int split(const TesiTerms *terms, int root, const bool *needed, bool *of_time, short *early) {
-  bool timed[TESI_EXPRESSION_TERMS], called = false; /* timed: it depends on t at all, and on nothing else */
+  bool timed[TESI_EXPRESSION_TERMS], called = false; /* timed: the term depends on t, and on nothing else */
   int count = 0;
   for (int i = 0; i <= root; i++) {
     const TesiTerm *term = &terms->term[i];

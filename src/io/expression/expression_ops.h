@@ -1,7 +1,7 @@
-/* The operations of expressions, in one list: OP(constant, operands, name or NULL, value in C of a, b, c).
- * The third entry is the name of a function, NULL for operators. The fourth is what the interpreter computes, what
- * constants are folded with and what is written as C text. `min` of math.h ignores a NaN operand, and so do these.
- * TABLE, a function of the case, has no formula: it is computed apart. */
+/* The operations of expressions, in one list: OP(constant, operands, name or NULL, value in C of a, b, c). The third
+ * entry is the name of a function, NULL for operators. The interpreter evaluates the fourth entry; it also folds
+ * constants and is written as C text. `min` of math.h ignores a NaN operand, and so does `min` here. TABLE, a
+ * function of the case, has no formula: it is computed separately. */
 #ifndef TESI_EXPRESSION_OPS_H
 #define TESI_EXPRESSION_OPS_H
 

@@ -12,7 +12,7 @@
 typedef struct Parser {
   TesiScanner scanner;
   TesiTerms *terms;
-  const char *const *variables; /* NULL behind the last */
+  const char *const *variables; /* NULL ends the list */
   const TesiWords *words;       /* of the context */
   int depth;
 } Parser;
@@ -66,7 +66,7 @@ static int find_variable(const Parser *p, const char *name) {
   return -1;
 }
 
-/* r, the distance from the origin, where there are x, y and z. */
+/* r, the distance from the origin, if x, y and z exist. */
 static bool is_radius(const Parser *p, const char *name) {
   const char *const *v = p->variables;
   return !strcmp(name, "r") && v[0] && v[1] && v[2];
@@ -92,7 +92,7 @@ bool tesi_expression_knows(const char *name) {
   return find_function(name) || find_constant(NULL, name);
 }
 
-/* "; did you mean 'sin'?", or the variables there are. */
+/* "; did you mean 'sin'?", or the list of variables. */
 static void fail_unknown(Parser *p, const TesiToken *name) {
   const char *const n = name->name;
   if (n[0] == 'n' && n[1] >= 'x' && n[1] <= 'z' && !n[2]) {
@@ -155,7 +155,8 @@ static int call(Parser *p, const TesiToken *name, const struct Function *f) {
   return p->scanner.failed ? 0 : tesi_term(p->terms, f->op, argument[0], argument[1], 0);
 }
 
-/* A constant; where slopes are asked for one of the case that has a slope varies with the variable for that. */
+/* A constant. If slopes are wanted, a constant of the case with a slope is a linear function of the slopes'
+ * variable. */
 static int constant_term(Parser *p, const char *name, double value) {
   TesiTerms *terms = p->terms;
   const int word = terms->varied ? tesi_words_find_constant(p->words, name) : -1;
@@ -191,7 +192,7 @@ static int name(Parser *p) {
   return variable >= 0 ? tesi_term_variable(p->terms, variable) : constant_term(p, token.name, *constant);
 }
 
-/* The number that is the current token, with the unit behind it. */
+/* The number of the current token, with the unit after it. */
 static double quantity(Parser *p) {
   TesiScanner *s = &p->scanner;
   const TesiUnits system = p->words ? p->words->units : TESI_UNITS_NONE;
@@ -239,7 +240,7 @@ static int primary(Parser *p) {
   return inner;
 }
 
-/* False, with a message, when nested too deeply. Each enter() that returns true needs its p->depth--. */
+/* False, with a message, if the nesting is too deep. After each enter() that returns true, p->depth-- is needed. */
 static bool enter(Parser *p) {
   if (p->depth >= TESI_EXPRESSION_NESTING) {
     tesi_scanner_fail(&p->scanner, p->scanner.token.first, "", "nested deeper than %d levels",
@@ -304,7 +305,7 @@ static int expression(Parser *p) {
   return value;
 }
 
-/* Behind the end of a complete expression: "2x", "x y", "1)", ... */
+/* Text after the end of a complete expression: "2x", "x y", "1)", ... */
 static void fail_trailing(Parser *p) {
   const TesiToken *t = &p->scanner.token;
   const bool product =

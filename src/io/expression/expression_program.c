@@ -1,6 +1,6 @@
 /* From the graph of terms to straight-line code. Only terms that the root needs are computed, in the order in which
- * they were parsed; a slot is free again after its last use. Terms that do not depend on the point come first, once a
- * call, and keep their slots. */
+ * they were parsed; a slot is free again after its last use. Terms that do not depend on the point come first, once
+ * per call, and keep their slots. */
 #include <stdio.h>
 #include <string.h>
 #include "io/expression/expression.h"
@@ -12,7 +12,7 @@ typedef struct Builder {
   const TesiTerms *terms;
   TesiProgram *program;
   int root;
-  bool needed[TESI_EXPRESSION_TERMS], moving[TESI_EXPRESSION_TERMS]; /* moving: depends on more than time */
+  bool needed[TESI_EXPRESSION_TERMS], moving[TESI_EXPRESSION_TERMS]; /* moving: depends on more than t */
   int last_use[TESI_EXPRESSION_TERMS];
   TesiOperand where[TESI_EXPRESSION_TERMS];
   uint16_t free_slots[TESI_EXPRESSION_SLOTS];
@@ -28,7 +28,7 @@ static void mark_moving(Builder *b) {
   }
 }
 
-/* Values of the prologue live to the end of the call. */
+/* Values of the prologue are kept to the end of the call. */
 static void find_last_uses(Builder *b) {
   for (int i = 0; i <= b->root; i++)
     for (int k = 0; b->needed[i] && k < tesi_op_operands[b->terms->term[i].op]; k++) {
@@ -76,7 +76,7 @@ static bool emit(Builder *b, int i) {
   return true;
 }
 
-/* The terms with moving[] as asked, in their order. */
+/* The terms whose moving[] has this value, in their order. */
 static bool emit_all(Builder *b, bool moving) {
   for (int i = 0; i <= b->root; i++)
     if (b->needed[i] && tesi_op_operands[b->terms->term[i].op] && b->moving[i] == moving && !emit(b, i))
@@ -96,7 +96,7 @@ static int place_leaves(Builder *b) {
   return constants;
 }
 
-/* As many points per block as leave slots and the padded inputs of the last block within STACK_DOUBLES. */
+/* The number of points per block for which slots and the padded inputs of the last block fit into STACK_DOUBLES. */
 static int block_size(int slots) {
   int block = LARGEST_BLOCK;
   while (block > 8 && block * slots > STACK_DOUBLES) block /= 2;
@@ -193,7 +193,8 @@ static void run_block(const Frame *f, const TesiKernel *kernels, int n) {
     memcpy(f->out, address(f, f->program->result), (size_t)n * sizeof *f->out);
 }
 
-/* What does not depend on the point: eight numbers each, of which one fills the slot as far as blocks of n read it. */
+/* Computes the values that do not depend on the point, eight equal numbers at a time. One of them then fills the
+ * slot, as far as blocks of n points read it. */
 static void run_prologue(const Frame *f, const TesiKernel *kernels, int n) {
   for (int i = 0; i < f->program->prologue; i++) {
     double *to = address(f, f->program->code[i].out);
@@ -207,7 +208,7 @@ void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int
   const int block = program->block;
   _Alignas(64) double slots[STACK_DOUBLES], time[LARGEST_BLOCK], last[TESI_EXPRESSION_VARIABLES][8], tail[8];
   Frame f = {.program = program, .variables = {[TESI_EXPRESSION_TIME] = time}, .slots = slots, .out = out};
-  const int most = n < block ? (int)(n + 7) / 8 * 8 : block; /* points of a block of this call */
+  const int most = n < block ? (int)(n + 7) / 8 * 8 : block; /* points per block in this call */
   for (int i = 0; i < most && program->variables > TESI_EXPRESSION_TIME; i++)
     time[i] = *variables[TESI_EXPRESSION_TIME];
   run_prologue(&f, kernels, most);
@@ -221,7 +222,7 @@ void tesi_program_run(const TesiProgram *program, const TesiKernel *kernels, int
     run_block(&f, kernels, count);
   }
   if (i == n) return;
-  for (int d = 0; d < program->variables; d++) { /* the last n mod 8 points, the last one repeated */
+  for (int d = 0; d < program->variables; d++) { /* the last n mod 8 points; the last point is repeated */
     if (d == TESI_EXPRESSION_TIME || !variables[d]) continue;
     for (int j = 0; j < 8; j++) last[d][j] = variables[d][i + j < n ? i + j : n - 1];
     f.variables[d] = last[d];

@@ -55,7 +55,7 @@ static uint64_t hash(const TesiTerm *term) {
   return h;
 }
 
-/* The place in the table of this term, or the free one where it belongs. Entries are index + 1. */
+/* The entry of this term in the hash table, or the free entry where it belongs. Entries are index + 1. */
 static uint16_t *place(const TesiTerms *terms, const TesiTerm *term) {
   for (uint64_t i = hash(term);; i++) {
     uint16_t *entry = &terms->table[i & (uint64_t)(terms->table_size - 1)];
@@ -106,7 +106,7 @@ int tesi_term_variable(TesiTerms *terms, int variable) {
   return tesi_term_copy(terms, &(TesiTerm){.op = TESI_OP_VARIABLE, .a = (uint16_t)variable});
 }
 
-/* The value of a constant, NaN of other terms. */
+/* The value of a constant; NaN for other terms. */
 static double constant_of(const TesiTerms *terms, int i) {
   return terms->term[i].op == TESI_OP_CONSTANT ? terms->term[i].value : NAN;
 }
@@ -119,7 +119,7 @@ static int power(TesiTerms *terms, int a, int n) {
   return tesi_term(terms, TESI_OP_MULTIPLY, square, n == 3 ? a : square, 0);
 }
 
-/* A quotient by it is the product with its inverse, to the last bit. */
+/* Whether the quotient by this number is the product with its inverse, to the last bit. */
 static bool is_power_of_two(double value) {
   int exponent;
   return fabs(frexp(value, &exponent)) == 0.5 && isnormal(value) && isnormal(1 / value);

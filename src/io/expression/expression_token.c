@@ -12,7 +12,7 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/* At most `size` bytes of the text around `at`, "..." where it was cut, control characters as blanks. */
+/* At most `size` bytes of the text around `at`, with "..." where it is cut; control characters become blanks. */
 static void excerpt(char *out, size_t size, const char *text, size_t at) {
   const size_t length = strlen(text), room = size - 7;
   const size_t first = length <= room || at < room / 2 ? 0 : at - room / 2;
@@ -66,7 +66,7 @@ static void scan_name(TesiScanner *scanner) {
   t->name[t->length] = 0;
 }
 
-/* Characters that are no operators here but are written by people who know other languages. */
+/* Characters that are not operators here but are operators in other languages. */
 static const char *hint(const char *text) {
   if (*text == '^' || !strncmp(text, "**", 2)) return "; for powers use pow(a,b)";
   if (*text == '=') return "; for equality use ==";

@@ -92,7 +92,7 @@ size_t tesi_unit_read(const char *text, double *si, int dimension[TESI_DIMENSION
   return length;
 }
 
-/* Of mm-N-MPa the units are mm, t, s, K. */
+/* The units of mm-N-MPa are mm, t, s, K. */
 double tesi_unit_scale(TesiUnits system, const int dimension[TESI_DIMENSIONS]) {
   return system == TESI_UNITS_MM ? pow(10, 3 * (dimension[0] - dimension[1])) : 1;
 }

@@ -12,10 +12,10 @@ extern const char *const tesi_units_words[];
 /* Powers of length, mass, time and temperature. */
 enum { TESI_DIMENSIONS = 4 };
 
-/* The unit at the beginning of `text`: symbols with powers, joined by / and *, without blanks. *si: its value in m, kg,
- * s, K. Returns its length, 0: there is no unit. */
+/* The unit at the beginning of `text`: symbols with powers, joined by / and *, without blanks. *si: its value in m,
+ * kg, s, K. Returns its length; 0: there is no unit. */
 size_t tesi_unit_read(const char *text, double *si, int dimension[TESI_DIMENSIONS]);
-/* The factor from m, kg, s, K to the units of a system. */
+/* The factor from m, kg, s, K to a system of units. */
 double tesi_unit_scale(TesiUnits system, const int dimension[TESI_DIMENSIONS]);
 /* Whether the text is a number with a unit and nothing else. */
 bool tesi_unit_quantity(const char *text, int dimension[TESI_DIMENSIONS]);

@@ -59,7 +59,7 @@ void tesi_words_set(TesContext *ctx, const TesiWords *words) {
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* Where a constant stands among the slots, or would stand: open addressing, at most half full. */
+/* The slot of a constant, or the free slot where it belongs: open addressing, at most half full. */
 static int *slot_of(const TesiWords *w, const char *name) {
   uint64_t hash = 14695981039346656037u; /* FNV-1a */
   for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
@@ -79,7 +79,7 @@ int tesi_words_find_table(const TesiWords *words, const char *name) {
   return -1;
 }
 
-/* Fields and their derivatives, in all problems, and what stands for a place. */
+/* Names of fields and derivatives in all problems, and names of coordinates. */
 static bool is_field(const char *name) {
   static const char *const names[] = {"x",     "y",   "z",   "t",   "r",   "s",         "nx",
                                       "ny",    "nz",  "p",   "px",  "py",  "pz",        "sxx",
@@ -116,8 +116,8 @@ void tesi_words_add_constant(TesiWords *words, const char *name, double value, d
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
 
-/* Slopes at the knots: the harmonic mean of those beside, weighted by the intervals, and 0 at extrema; at the ends by
- * the parabola through three points, held within what keeps the cubic monotone. */
+/* Slopes at the knots: inside, the harmonic mean of the slopes of both intervals, weighted by their lengths, and 0 at
+ * extrema; at the ends, the slope of the parabola through three points, bounded so that the cubic stays monotone. */
 static double inner_slope(const double *s, const double *y, int i) {
   const double h0 = s[i] - s[i - 1], h1 = s[i + 1] - s[i], d0 = (y[i] - y[i - 1]) / h0,
                d1 = (y[i + 1] - y[i]) / h1;

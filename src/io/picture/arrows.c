@@ -65,7 +65,7 @@ static void take(struct TesiArrow *point, const struct TesiArrow *other) {
   if (other->depth >= point->depth && other->depth > -INFINITY) *point = *other;
 }
 
-/* Numbers of points from low to high, of those there are. */
+/* The indices of points between low and high, among the existing points. */
 static void range(double low, double high, double first, double step, int most, int *from, int *to) {
   *from = (int)fmin(fmax(ceil((low - first) / step), 0), most);
   *to = (int)fmin(fmax(floor((high - first) / step) + 1, 0), most);
@@ -91,7 +91,7 @@ void tesi_arrows_sample(TesiArrows *a, const TesiCorner c[3]) {
         here.depth += w * c[k].depth;
         for (int d = 0; d < 2; d++) here.vector[d] += w * c[k].vector[d];
       }
-      if (least >= -1e-9) take(&a->point[j * a->columns + i], &here); /* neighbours leave no gap */
+      if (least >= -1e-9) take(&a->point[j * a->columns + i], &here); /* neighbouring triangles leave no gap */
     }
 }
 
@@ -122,7 +122,7 @@ double tesi_arrows_reach(const TesiArrows *a) {
 
 /* ---- drawing ------------------------------------------------------------------------------------------- */
 
-/* The shaft, and a head that is smaller on short arrows; `more`: thicker all around. */
+/* The shaft, and a head that is smaller on short arrows. `more` makes the arrow thicker on all sides. */
 static void draw_shape(TesiCanvas *canvas, double x, double y, double dx, double dy, double unit, double more,
                        TesiColour colour) {
   const double length = hypot(dx, dy), head = fmin(fmax(9 * unit, 6), 0.5 * length), half = 0.4 * head;
@@ -138,7 +138,7 @@ static void draw_shape(TesiCanvas *canvas, double x, double y, double dx, double
   tesi_canvas_wedge(canvas, corner, colour);
 }
 
-/* Dark with a bright rim: seen on all colours. */
+/* Dark with a bright rim, which is visible on all colours. */
 void tesi_arrow_draw(TesiCanvas *canvas, double x, double y, double dx, double dy, double unit) {
   draw_shape(canvas, x, y, dx, dy, unit, fmax(0.8 * unit, 0.5), (TesiColour){255, 255, 255});
   draw_shape(canvas, x, y, dx, dy, unit, 0, (TesiColour){24, 27, 32});

@@ -56,7 +56,7 @@ TesiColour tesi_colour_at(double t) {
 }
 
 /* Cool to warm: blue, a light grey in the middle, red (K. Moreland 2009, "Diverging color maps for scientific
- * visualization"), by straight lines in the square roots of light between his three colours. */
+ * visualization"), linear in the square roots of light between his three colours. */
 static TesiColour diverging_at(double t) {
   static const double end[3][3] = {{59, 76, 192}, {221, 221, 221}, {180, 4, 38}};
   t = fmin(fmax(t, 0), 1);
@@ -86,7 +86,7 @@ static TesiColour shade(const TesiCanvas *canvas, double value, double light, do
 
 /* ---- several ranks ------------------------------------------------------------------------------------- */
 
-/* Samples of some rows, of a rank. */
+/* Samples of some rows, on a rank. */
 typedef struct Layer {
   TesiColour *sample;
   float *depth, *line;
@@ -107,7 +107,7 @@ done:
   return status;
 }
 
-/* First sample that something was drawn at, and the one behind the last. */
+/* The first sample with a drawing, and the one after the last. */
 static void drawn_range(const TesiCanvas *c, int64_t *first, int64_t *end) {
   const int64_t samples = (int64_t)S * S * c->width * c->height;
   for (*first = 0; *first < samples && c->depth[*first] == -INFINITY && c->line[*first] == -INFINITY;)
@@ -116,8 +116,8 @@ static void drawn_range(const TesiCanvas *c, int64_t *first, int64_t *end) {
     --*end;
 }
 
-/* A triangle hides what is as near, or less. A line is drawn over what is not nearer, and hides nothing that comes
- * later: where the triangles of a rank are hidden, its nearest line alone counts. */
+/* A triangle hides everything that is as near or farther away. A line is drawn over everything that is not nearer,
+ * and hides nothing that comes later. So, where the triangles of a rank are hidden, only its nearest line matters. */
 static void add_layer(const Layer *l, int64_t samples, TesiColour line, TesiColour *sample, float *depth) {
   for (int64_t i = 0; i < samples; i++) {
     if (l->depth[i] > -INFINITY && l->depth[i] >= depth[i])
@@ -127,7 +127,7 @@ static void add_layer(const Layer *l, int64_t samples, TesiColour line, TesiColo
   }
 }
 
-/* What a rank drew, on all ranks. */
+/* The drawing of a rank, sent to all ranks. */
 static TesStatus share_layer(const TesiCanvas *c, int rank, int64_t *first, int64_t *samples, Layer *l) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
@@ -179,7 +179,7 @@ static void sample_range(double low, double high, int most, int *from, int *to) 
   *to = (int)fmin(fmax(floor(high * S - 0.5) + 1, 0), most);
 }
 
-/* What is linear over a triangle, at sample i of a row: at + i step. */
+/* A linear function over a triangle; its value at sample i of a row is at + i step. */
 typedef struct Slope {
   double at, step;
 } Slope;
@@ -205,7 +205,7 @@ void tesi_canvas_triangle(TesiCanvas *canvas, const TesiCorner p[3], double low,
     for (int i = x0; i < x1; i++) {
       double w[3];
       for (int k = 0; k < 3; k++) w[k] = s[k].at + (i - x0) * s[k].step;
-      if (w[0] < -1e-9 || w[1] < -1e-9 || w[2] < -1e-9) continue; /* neighbours leave no gap */
+      if (w[0] < -1e-9 || w[1] < -1e-9 || w[2] < -1e-9) continue; /* neighbouring triangles leave no gap */
       const int64_t at = (int64_t)j * S * canvas->width + i;
       const double depth = w[0] * p[0].depth + w[1] * p[1].depth + w[2] * p[2].depth;
       if (depth < canvas->depth[at]) continue;

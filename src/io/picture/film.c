@@ -1,5 +1,5 @@
-/* Films: animated PNG (the APNG extension of the PNG specification, third edition), made of pictures that are files.
- * The compressed rows of a picture go into the film as they are. */
+/* Films: animated PNG (the APNG extension of the PNG specification, third edition), made from pictures in files. The
+ * compressed rows of a picture are copied unchanged. */
 #include <string.h>
 #include <zlib.h>
 #include "io/file.h"
@@ -9,7 +9,7 @@
 
 enum {
   LARGEST = 1 << 28, /* bytes of a picture */
-  HEAD = 13,         /* bytes of IHDR: width, height, depth, kind of colours .. */
+  HEAD = 13,         /* bytes of IHDR: width, height, depth, kind of colours, .. */
   FRAME = 26,        /* bytes of fcTL */
   PER_SECOND = 10
 };
@@ -31,8 +31,8 @@ static uint32_t number_at(const uint8_t *at) {
   return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* A chunk: length, type, data, sum of type and data. The data are those of `numbered`, a sequence number of 4 bytes
- * or NULL, and of `data`. */
+/* A chunk: length, type, data, checksum of type and data. Its data are `numbered`, a sequence number of 4 bytes or
+ * NULL, followed by `data`. */
 static TesStatus put_chunk(Film *film, const char *type, const uint8_t *numbered, const uint8_t *data,
                            uint32_t bytes) {
   TesContext *ctx = film->context;
@@ -52,7 +52,7 @@ done:
   return status;
 }
 
-/* Signature, IHDR and acTL: the number of frames, played again and again. */
+/* Signature, IHDR and acTL: the number of frames, repeated without end. */
 static TesStatus begin_film(Film *film, int count) {
   TesContext *ctx = film->context;
   TesStatus status = TES_OK;
@@ -65,7 +65,7 @@ done:
   return status;
 }
 
-/* fcTL: the whole picture, shown for a tenth of a second, in the place of what was there. */
+/* fcTL: the whole picture, shown for a tenth of a second, replacing the previous one. */
 static TesStatus begin_frame(Film *film) {
   uint8_t frame[FRAME] = {0};
   put_number(frame, film->sequence++);
@@ -74,7 +74,7 @@ static TesStatus begin_frame(Film *film) {
   return put_chunk(film, "fcTL", NULL, frame, FRAME);
 }
 
-/* The chunks IDAT of a picture, in the first frame as they are, in others as fdAT. */
+/* The IDAT chunks of a picture: unchanged in the first frame, as fdAT in others. */
 static TesStatus add_rows(Film *film, bool first, const uint8_t *png, size_t length) {
   TesContext *ctx = film->context;
   TesStatus status = TES_OK;

@@ -1,5 +1,5 @@
-/* Outlines of the font Roboto Regular, Copyright 2011 Google Inc., under the Apache License, Version 2.0;
- * made by tools/font_table.py, which says what the texts mean. */
+/* Outlines of the font Roboto Regular, Copyright 2011 Google Inc., under the Apache License, Version 2.0.
+ * tools/font_table.py makes them and explains the texts. */
 #include "io/picture/font.h"
 
 /* clang-format off */

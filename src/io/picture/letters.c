@@ -1,4 +1,4 @@
-/* Letters: outlines that are filled, the same on every machine, and no font file is asked for. */
+/* Letters: filled outlines, equal on every machine. No font file is needed. */
 #include <math.h>
 #include <string.h>
 #include "io/picture/canvas.h"
@@ -7,7 +7,7 @@
 
 enum { S = TESI_CANVAS_SAMPLES, EDGES = 1024, CROSSINGS = 64, PIECES = 6 };
 
-/* The next letter of the text, of which *text loses it; NULL: the font has it not. */
+/* The next letter of the text, which is removed from *text; NULL: the font does not have it. */
 static const TesiGlyph *next_glyph(const char **text) {
   const unsigned char *s = (const unsigned char *)*text;
   const int length = tesi_utf8_length(*text);
@@ -36,7 +36,7 @@ double tesi_text_width(double size, const char *text) {
 
 /* The outline of a letter as straight edges, in samples. */
 typedef struct Outline {
-  double x, y, scale; /* of the left end of its base line; samples a unit of the font */
+  double x, y, scale; /* left end of the base line; samples per unit of the font */
   int edges;
   double edge[EDGES][4];
 } Outline;
@@ -59,7 +59,8 @@ static void add_curve(Outline *o, const double a[2], const double c[2], const do
   }
 }
 
-/* Two points aside behind one another have a point of the curve in their middle. Returns where the contour ends. */
+/* Between two consecutive control points lies a point of the curve, in their middle. Returns the end of the
+ * contour. */
 static const char *add_contour(Outline *o, const char *text) {
   double first[2] = {0}, at[2] = {0}, aside[2] = {0};
   bool has_aside = false;
@@ -82,7 +83,7 @@ static const char *add_contour(Outline *o, const char *text) {
   return text;
 }
 
-/* Where a row is crossed, and by an edge that goes down (1) or up. */
+/* The place where an edge crosses a row, and whether the edge goes down (1) or up. */
 typedef struct Crossing {
   double x;
   int turn;
@@ -101,7 +102,7 @@ static int cross(const Outline *o, double y, Crossing *crossing) {
   return n;
 }
 
-/* Samples that the outline winds around. */
+/* Fills the samples around which the outline winds. */
 static void fill(TesiCanvas *canvas, const Outline *o, TesiColour colour) {
   double low = INFINITY, high = -INFINITY;
   for (int i = 0; i < o->edges; i++)

@@ -15,7 +15,7 @@
 
 static const TesiColour ink = {38, 42, 48}, faint = {120, 126, 134}, edge = {30, 33, 40};
 
-/* ---- what the scene spans ------------------------------------------------------------------------------ */
+/* ---- the extent of the scene --------------------------------------------------------------------------- */
 
 const TesiExtent tesi_extent_of_nothing = {
     .low = {DBL_MAX, DBL_MAX}, .high = {-DBL_MAX, -DBL_MAX}, .value = {DBL_MAX, -DBL_MAX}};
@@ -29,7 +29,7 @@ void tesi_extent_add(TesiExtent *e, const TesiExtent *other) {
   tesi_arrow_size_add(&e->arrows, &other->arrows);
 }
 
-/* Of all ranks, in their order. */
+/* Joins the extents of all ranks, in order of ranks. */
 static void extend_over_ranks(const TesContext *ctx, TesiExtent *e) {
   TesiExtent all = tesi_extent_of_nothing;
   for (int r = 0; r < tesi_ranks(ctx); r++) {
@@ -59,12 +59,12 @@ static void ignore_line(void *user, const TesiCorner *from, const TesiCorner *to
 
 /* ---- drawing ------------------------------------------------------------------------------------------- */
 
-/* unit: pixels of the picture's thousandth, so that a picture looks alike at any size. */
+/* unit: pixels per 900th of the width, so that a picture looks the same at any size. */
 typedef struct Picture {
   TesiCanvas *canvas;
-  double unit, left, bottom, scale; /* of the plot: lower left corner, pixels a length */
+  double unit, left, bottom, scale; /* of the plot: lower left corner, pixels per length */
   double range[2];                  /* of the colours */
-  TesiExtent extent, drawn;         /* what is there, seen coarsely, and what was drawn */
+  TesiExtent extent, drawn;         /* the extent found with coarse pieces, and the extent drawn */
   TesiArrows *arrows;               /* NULL: none */
 } Picture;
 
@@ -83,7 +83,7 @@ static void draw_triangle(void *user, const TesiCorner c[3]) {
   if (p->arrows) tesi_arrows_sample(p->arrows, at);
 }
 
-/* Points at the least value (white) and the largest (black), where they are not hidden. */
+/* Points at the smallest value (white) and the largest (black), if they are not hidden. */
 static void mark_ends(const Picture *p) {
   static const TesiColour white = {255, 255, 255};
   const double u = p->unit, near = 0.01 * (fabs(p->extent.high[0] - p->extent.low[0]) +
@@ -96,7 +96,7 @@ static void mark_ends(const Picture *p) {
   }
 }
 
-/* Lines lie a little in front of their cells. */
+/* Lines are drawn slightly in front of their cells. */
 static void draw_line(void *user, const TesiCorner *from, const TesiCorner *to) {
   const Picture *p = user;
   TesiCorner a = place(p, from), b = place(p, to);
@@ -106,7 +106,7 @@ static void draw_line(void *user, const TesiCorner *from, const TesiCorner *to) 
   tesi_canvas_line(p->canvas, &a, &b, 0.9 * p->unit, edge);
 }
 
-/* 1, 2 or 5 times a power of ten: about `count` steps over the width. */
+/* 1, 2 or 5 times a power of ten, so that about `count` steps fit into the width. */
 static double round_step(double width, int count) {
   const double rough = width / count, power = pow(10, floor(log10(rough))), digit = rough / power;
   return power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
@@ -124,7 +124,7 @@ static void number_text(double value, double step, char text[32]) {
     snprintf(text, 32, "%.*f", digits, value);
 }
 
-/* Ticks below and to the left of a plot in the plane. */
+/* Ticks below and to the left of a plane plot. */
 static void draw_axes(const Picture *p, const char *const names[2]) {
   const double u = p->unit, size = 10.5 * u;
   const double end[2] = {p->left + (p->extent.high[0] - p->extent.low[0]) * p->scale,
@@ -153,7 +153,7 @@ static void draw_axes(const Picture *p, const char *const names[2]) {
                    names[1]);
 }
 
-/* A name above the bar, cut where it would leave the picture. */
+/* A name above the bar, cut at the border of the picture. */
 static void draw_name(const Picture *p, double x, double y, const char *name) {
   const double size = 11.5 * p->unit;
   const int all = (int)strlen(name);
@@ -193,7 +193,7 @@ static void draw_bar(const Picture *p, double x, double top, double bottom, cons
   tesi_canvas_text(p->canvas, x + 33 * u, (top + bottom) / 2, 10.5 * u, 0, ink, text);
 }
 
-/* An arrow of a round length, and what length that is. */
+/* An arrow of a round length, with this length as text. */
 static void draw_arrow_key(const Picture *p, double x, double y) {
   const double u = p->unit, longest = tesi_arrow_longest(&p->extent.arrows),
                reach = tesi_arrows_reach(p->arrows);
@@ -209,7 +209,7 @@ static void draw_arrow_key(const Picture *p, double x, double y) {
   tesi_canvas_text(p->canvas, x + u + length + 8 * u, y + 5 * u, 10.5 * u, 0, ink, text);
 }
 
-/* The directions of space, in the lower left corner. */
+/* The coordinate directions, in the lower left corner. */
 static void draw_triad(const Picture *p, double x, double y) {
   static const double arms[3][2] = {{0.866, 0.211}, {0.5, -0.366}, {0, -0.906}};
   static const char *const names[] = {"x", "y", "z"};
@@ -238,7 +238,7 @@ static void draw_frame(const Picture *p, const TesiPictureFrame *frame, double r
     draw_triad(p, 40 * u, p->canvas->height - 34 * u);
 }
 
-/* Arrows are so far apart that they are seen in small pictures too, and five abreast in narrow ones. */
+/* The distance between arrows: large enough for small pictures, and five arrows across narrow ones. */
 static TesStatus set_out_arrows(TesContext *ctx, const TesiPictureFrame *frame, Picture *p) {
   const double high = (p->extent.high[1] - p->extent.low[1]) * p->scale,
                wide = (p->extent.high[0] - p->extent.low[0]) * p->scale,
@@ -248,7 +248,8 @@ static TesStatus set_out_arrows(TesContext *ctx, const TesiPictureFrame *frame, 
              : tesi_arrows_create(ctx, p->left, p->bottom - high, p->left + wide, p->bottom, step, &p->arrows);
 }
 
-/* Sizes from the width: the plot between its margins, as high as its shape says within bounds. */
+/* Sizes from the width. The plot fills the width between the margins; its height follows from its shape, within
+ * bounds. */
 static TesStatus set_out(TesContext *ctx, const TesPictureDesc *desc, bool flat, Picture *p) {
   const int width = desc->width ? desc->width : 900;
   const double u = p->unit = width / 900., w = p->extent.high[0] - p->extent.low[0],
@@ -275,7 +276,7 @@ static void keep_quiet(png_structp png, png_const_charp text) {
   (void)png, (void)text;
 }
 
-/* libpng jumps back where it fails; no variable of ours changes between. */
+/* libpng jumps back if it fails; no variable of ours changes in between. */
 static bool encode(png_structp png, png_infop info, TesiFile *file, int width, int height, TesiColour *pixels) {
   if (setjmp(png_jmpbuf(png))) return false;
   png_set_write_fn(png, file, put_bytes, put_nothing);
@@ -331,9 +332,9 @@ static void make_title(const TesProblem *p, const TesPictureDesc *desc, const ch
            (long long)tes_mesh_info(p->mesh).all_cells, tes_space_degree(p->space));
 }
 
-/* Of the colours. A field whose values have both signs is shown about zero, where nothing else is said. */
+/* The range of colours. A field whose values have both signs is shown symmetric about zero by default. */
 static void choose_colours(const TesPictureDesc *desc, Picture *p) {
-  const double round_off = 1e-12; /* a constant has no more */
+  const double round_off = 1e-12; /* a constant has one value */
   const bool given = desc->range[0] != desc->range[1];
   const double *from = given ? desc->range : p->extent.value, low = from[0], high = from[1];
   const bool both = low < 0 && high > 0 && fmin(-low, high) > 0.2 * fmax(-low, high),
@@ -376,7 +377,7 @@ static TesStatus draw_scene(void *user, double detail, const TesiSceneSink *sink
   return tesi_scene_draw(scene, sink);
 }
 
-/* The displacement that points are moved by. */
+/* The displacement by which points are moved. */
 static TesStatus take_warp(const TesProblem *p, const TesPictureDesc *desc, int fields,
                            const TesiField *field, TesiScene *scene, TesiQuantity *displacement[3]) {
   TesContext *ctx = p->context;
@@ -395,7 +396,7 @@ done:
   return status;
 }
 
-/* The vector field whose arrows are drawn. */
+/* The vector field for the arrows. */
 static TesStatus take_arrows(const TesProblem *p, const TesPictureDesc *desc, int fields,
                              const TesiField *field, TesiScene *scene, TesiQuantity *vector[3]) {
   TesContext *ctx = p->context;

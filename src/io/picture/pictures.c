@@ -1,5 +1,5 @@
-/* Pictures of one run, which get one range of colours and one frame: each is drawn over what was seen so far, and its
- * scene is recorded, so that what turns out too narrow at the end is drawn once more. */
+/* Pictures of one run, which get the same range of colours and the same frame. Each is drawn with the extent known so
+ * far, and its scene is recorded. At the end, pictures whose extent was too narrow are drawn again. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
@@ -16,11 +16,11 @@ typedef struct Piece {
 typedef struct Kept {
   char *path;
   TesiPictureFrame frame;
-  TesiExtent extent;     /* that it was drawn with */
+  TesiExtent extent;     /* the extent with which it was drawn */
   int64_t first, pieces; /* of the record; pieces -1: there was no room */
 } Kept;
 
-/* Bytes of a run's record: some 25 million triangles. */
+/* Bytes for the records of a run: about 25 million triangles. */
 #define MOST ((int64_t)2 << 30)
 
 struct TesPictures {
@@ -28,9 +28,9 @@ struct TesPictures {
   TesiExtent extent; /* of all */
   int count, room;
   Kept *kept;
-  FILE *record; /* all pictures behind each other; NULL: there is no temporary file */
+  FILE *record; /* all records, one after the other; NULL: there is no temporary file */
   int64_t pieces;
-  TesiPictureSource source; /* of the picture that is being drawn */
+  TesiPictureSource source; /* of the present picture */
   const TesiSceneSink *sink;
 };
 
@@ -76,7 +76,7 @@ typedef struct Replay {
   const Kept *kept;
 } Replay;
 
-/* A record that cannot be read is a failure: part of a picture would be drawn. */
+/* A record that cannot be read is a failure: otherwise only a part of the picture would be drawn. */
 static TesStatus replay(void *user, double detail, const TesiSceneSink *sink) {
   const TesPictures *p = ((const Replay *)user)->pictures;
   const Kept *k = ((const Replay *)user)->kept;
@@ -152,7 +152,8 @@ done:
   return status;
 }
 
-/* Whether a picture shows less than the run spans. Ranks agree in extents, not in whether there is a record. */
+/* Whether the extent of a picture is smaller than the extent of the run. Extents are equal on all ranks; records may
+ * be missing on some. */
 static bool is_narrower(const TesPictures *p, const Kept *k) {
   const TesiExtent *a = &k->extent, *b = &p->extent;
   const bool fits = !memcmp(a->low, b->low, sizeof a->low) && !memcmp(a->high, b->high, sizeof a->high),

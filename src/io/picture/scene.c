@@ -1,4 +1,4 @@
-/* Cells, faces and cuts are divided evenly in reference coordinates, as finely as the picture shows, and evaluated
+/* Cells, faces and cuts are divided evenly in reference coordinates, as finely as the picture can show, and evaluated
  * there. */
 #include "io/picture/scene.h"
 #include <math.h>
@@ -10,11 +10,11 @@ enum { POINTS = TESI_QUANTITY_POINTS, MOST_2D = 23, MOST_3D = 7 };
 typedef struct Lattice {
   double xi[3 * POINTS], x[3 * POINTS], J[9 * POINTS], value[POINTS];
   double drawn[3 * POINTS];  /* where x is drawn */
-  double vector[3 * POINTS]; /* 0 where there are no arrows */
+  double vector[3 * POINTS]; /* 0 if there are no arrows */
   TesiCorner corner[POINTS];
 } Lattice;
 
-/* The eye looks along -view; right and up span the picture. */
+/* The eye looks along -view; right and up are the axes of the picture. */
 static const double right[3] = {0.8660254037844386, 0.5, 0},
                     up[3] = {-0.2113091308703499, 0.3659981507706667, 0.9063077870366499},
                     view[3] = {0.4531538935183250, -0.7848855672213958, 0.4226182617406994},
@@ -24,7 +24,8 @@ static double dot(const double *a, const double *b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Pieces a direction: as many as the longest edge has details, but at least as many as its polynomials bend. */
+/* Pieces per direction: enough that none is longer than `detail`. detail 0: few, but enough to show the bend of
+ * polynomials. */
 static int pieces(const TesiScene *s, double length, int most) {
   int bends = 1;
   for (int i = 0; i < s->quantity->sources; i++)
@@ -34,7 +35,7 @@ static int pieces(const TesiScene *s, double length, int most) {
   return (int)fmin(fmax(wanted, 1), most);
 }
 
-/* Values at the points of the lattice, and where these are drawn. */
+/* Values at the points of the lattice, and the places where these are drawn. */
 static void evaluate(const TesiScene *s, int64_t cell, int n, Lattice *l) {
   const int dim = s->mesh->dim;
   tesi_quantity_at(s->quantity, cell, n, l->xi, l->x, l->J, NULL, l->value);
@@ -137,7 +138,7 @@ static TesStatus draw_face(const TesiScene *s, const TesiSceneSink *sink, int64_
 
 /* ---- a cut --------------------------------------------------------------------------------------------- */
 
-/* Where the plane cuts between two points of a lattice: corners in the two other directions. */
+/* The points where the plane cuts between two lattice points: corners in the two other directions. */
 static TesiCorner cut_edge(const TesiScene *s, const Lattice *l, int a, int b) {
   const int d = s->slice - 1, e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
   const double from = l->x[3 * a + d], t = (s->at - from) / (l->x[3 * b + d] - from);
@@ -148,7 +149,7 @@ static TesiCorner cut_edge(const TesiScene *s, const Lattice *l, int a, int b) {
   return c;
 }
 
-/* The side of the plane; points on it count as above, so that neighbours agree. */
+/* The side of the plane; points on it count as above, so that neighbouring cells agree. */
 static bool is_above(const TesiScene *s, const Lattice *l, int p) {
   return l->x[3 * p + s->slice - 1] >= s->at;
 }
@@ -182,7 +183,7 @@ static void cut_triangle(const TesiScene *s, const TesiSceneSink *sink, const La
   if (n == 2) sink->line(sink->user, &c[0], &c[1]);
 }
 
-/* The edges of the cell on the plane: its six faces are cut. */
+/* The edges of the cell on the plane, found by cutting its six faces. */
 static void cut_faces(const TesiScene *s, const TesiSceneSink *sink, const Lattice *l, int m) {
   const int step[3] = {1, m + 1, (m + 1) * (m + 1)};
   for (int face = 0; face < 6; face++) {
@@ -195,7 +196,7 @@ static void cut_faces(const TesiScene *s, const TesiSceneSink *sink, const Latti
   }
 }
 
-/* Points that lie on the plane but for round-off lie on it for all cells alike. */
+/* Points that are on the plane up to round-off count as on the plane, for all cells alike. */
 static void snap(const TesiScene *s, double length, int n, Lattice *l) {
   for (int p = 0; p < n; p++) {
     double *x = &l->x[3 * p + s->slice - 1];
@@ -203,7 +204,7 @@ static void snap(const TesiScene *s, double length, int n, Lattice *l) {
   }
 }
 
-/* A face of a cell above the plane that lies in it: drawn where no cell below has it too. */
+/* A face in the plane, of a cell above it: it is drawn if no cell below has it too. */
 static void send_face_in_plane(const TesiScene *s, const TesiSceneSink *sink, int64_t cell, int m, Lattice *l) {
   const int step[3] = {1, m + 1, (m + 1) * (m + 1)}, n = (m + 1) * (m + 1), normal = s->slice - 1;
   const int u = normal == 0 ? 1 : 0, v = normal == 2 ? 1 : 2;

@@ -1,9 +1,9 @@
-/* See tessera/vtkhdf.h. The format: docs.vtk.org, "VTKHDF File Format", UnstructuredGrid. A mesh is a part of it,
- * which several steps may refer to.
+/* See tessera/vtkhdf.h. The format: docs.vtk.org, "VTKHDF File Format", UnstructuredGrid. A mesh is stored as a part,
+ * to which several steps may refer.
  *
- * A step is there when the attribute NSteps counts it, which is written last, after everything else is in the file.
- * Until then nothing is changed that steps before are read from: chunks are new, rows of packed arrays begin at a
- * chunk, and what is rewritten (extents, indices, chunks of plain arrays) keeps its old content. */
+ * A step exists when the attribute NSteps counts it. NSteps is written last, after everything else is in the file.
+ * Until then no data of earlier steps change: chunks are new, rows of packed arrays begin at a chunk, and rewritten
+ * objects (extents, indices, chunks of plain arrays) keep their old content. */
 #include "tessera/vtkhdf.h"
 #include <string.h>
 #include "base/work.h"
@@ -20,10 +20,10 @@
 #include "parallel/comm.h"
 #include "tessera/report.h"
 
-enum { FIELDS = 64, SMALL = 64 /* rows of a chunk of the lists of steps */, LEAST = 4096, MOST = 16384 };
+enum { FIELDS = 64, SMALL = 64 /* rows per chunk of the lists of steps */, LEAST = 4096, MOST = 16384 };
 
-/* A field of points or cells, and where the rows of each step begin. A field that does not change, as data of the
- * problem, is written once for a mesh. */
+/* A field of points or cells, and the first row of each step. A field that does not change, such as data of the
+ * problem, is written once per mesh. */
 typedef struct Field {
   TesiHdfSet values, offsets;
   bool changes; /* it did */
@@ -34,28 +34,28 @@ typedef struct Field {
 
 /* Numbers of a mesh in the file. */
 typedef struct Part {
-  int64_t part, points, cells, ids; /* its number; where its rows begin */
+  int64_t part, points, cells, ids; /* its number; first rows of its arrays */
 } Part;
 
 struct TesVtkhdf {
   TesContext *ctx;
   bool elsewhere;         /* rank 0 writes the cells of all ranks, one after the other: */
-  TesiSlices parts_of;    /* of the step that is written */
-  char *path, *temporary; /* temporary: the name until a step is whole; NULL from then on */
+  TesiSlices parts_of;    /* of the present step */
+  char *path, *temporary; /* temporary: name until one step is complete; NULL afterwards */
   bool steps, goes_on, failed;
   double last;
   TesiHdfDisk disk;
   hid_t file, root, point_data, cell_data, list, count; /* list: group Steps, count: its attribute NSteps */
-  TesiHdfSet points, ids, offsets, types, of_points, of_cells, of_ids; /* of_..: how many a part has */
+  TesiHdfSet points, ids, offsets, types, of_points, of_cells, of_ids; /* of_..: counts of each part */
   TesiHdfSet values, parts, first_part, first_point, first_cell, first_id;
   int point_fields, cell_fields;
   Field field[FIELDS]; /* of points, then of cells */
   int64_t step;
-  const TesMesh *mesh; /* of the part that was written last; NULL: none, or it is not known */
+  const TesMesh *mesh; /* of the last part written; NULL: there is none, or it is not known */
   Part part;
 };
 
-/* The lists of steps beside those of fields. */
+/* The lists of steps, without the lists of fields. */
 static const struct {
   const char *name;
   size_t at;
@@ -66,7 +66,7 @@ static const struct {
              {"PointOffsets", offsetof(TesVtkhdf, first_point), false, false},
              {"CellOffsets", offsetof(TesVtkhdf, first_cell), false, true},
              {"ConnectivityIdOffsets", offsetof(TesVtkhdf, first_id), false, true}};
-/* Arrays of the mesh; `rows` 0: those of a chunk are chosen by the first mesh, and packed. */
+/* Arrays of the mesh. `rows` 0: the first mesh determines the rows per chunk, and the array is packed. */
 static const struct {
   const char *name;
   size_t at;
@@ -119,7 +119,7 @@ void tes_vtkhdf_destroy(TesVtkhdf **file) {
   tesi_free(ctx, &f);
 }
 
-/* What HDF5 refuses, with what the system says where it was asked. */
+/* The message for a failure of HDF5, with the system's message if there is one. */
 static TesStatus refuse(TesVtkhdf *f) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
@@ -149,7 +149,7 @@ TesStatus tes_vtkhdf_create(TesContext *context, const TesVtkhdfDesc *desc, TesV
   TesVtkhdf *f = NULL;
   TES_REFUSE_NULL(context, desc, file);
   *file = NULL;
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours to give */
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are given here, not by HDF5 */
   const bool elsewhere = tesi_ranks(ctx) > 1 && tes_communicator_rank(tesi_context_communicator(ctx)) > 0;
   TES_TRY(tesi_file_agree(ctx, elsewhere ? TES_OK : check_path(ctx, desc->path)));
   TES_NEW(&f);
@@ -177,7 +177,7 @@ static hid_t make_group(hid_t in, const char *name) {
   return H5Gcreate2(in, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
 }
 
-/* Rows of a chunk for an array of n rows: few numbers are left over in the last one. */
+/* Rows per chunk for an array of n rows: the last chunk is nearly full. */
 static hsize_t rows_for(int64_t n) {
   const int64_t chunks = (n + MOST - 1) / MOST, rows = chunks ? (n + chunks - 1) / chunks : 0;
   return (hsize_t)(rows < LEAST ? LEAST : rows);
@@ -218,7 +218,7 @@ static bool make_lists(TesVtkhdf *f) {
   return well;
 }
 
-/* All that a file has, empty: nothing is added to its groups afterwards. */
+/* Makes all groups and arrays of a file, empty: nothing is added to its groups afterwards. */
 static TesStatus begin_file(TesVtkhdf *f, const TesVtuDesc *d, int nodes) {
   const int64_t points = f->parts_of.all * nodes;
   bool well = true;
@@ -246,7 +246,7 @@ static TesStatus begin_file(TesVtkhdf *f, const TesVtuDesc *d, int nodes) {
   return well && !f->disk.error ? TES_OK : refuse(f);
 }
 
-/* ---- a file that goes on ---------------------------------------------------------------------------------------- */
+/* ---- continuing a file ---------------------------------------------------------------------------------------- */
 
 static bool open_fields(hid_t data, hid_t list, const char *name, int count, const TesVtuArray *of,
                         Field *field) {
@@ -263,7 +263,7 @@ static bool open_fields(hid_t data, hid_t list, const char *name, int count, con
   return well;
 }
 
-/* Steps up to the last time that stays. */
+/* Keeps the steps up to the last time that stays. */
 static bool keep_steps(TesVtkhdf *f) {
   int64_t steps = 0;
   double time;
@@ -322,7 +322,7 @@ done:
 
 /* ---- arrays ----------------------------------------------------------------------------------------------------- */
 
-/* Where the chunks of an array go. */
+/* The destination of the chunks of an array. */
 typedef struct Chunks {
   TesVtkhdf *f;
   TesiHdfSet *set;
@@ -337,7 +337,7 @@ static TesStatus put_chunk(void *user, const void *packed, size_t size) {
   return c->f->failed || c->f->disk.error ? refuse(c->f) : TES_OK;
 }
 
-/* Numbers on their way to a stream, or to none. */
+/* Passes numbers to a stream, if there is one. */
 typedef struct Numbers {
   TesiVtuStream *stream;
   uint64_t digest;
@@ -356,7 +356,7 @@ static TesStatus take_numbers(void *user, const void *data, size_t bytes) {
   return n->stream ? tesi_vtu_stream_write(n->stream, data, bytes) : TES_OK;
 }
 
-/* Rows of an array that is packed, from the next chunk on: *first. *digest of its numbers. */
+/* Writes rows of a packed array, from the next chunk on: *first. *digest: of the numbers. */
 static TesStatus put_packed(TesVtkhdf *f, const TesiVtuCells *cells, const TesiVtuItem *item,
                             int64_t per_cell, TesiHdfSet *set, int64_t *first, uint64_t *digest) {
   TesContext *ctx = f->ctx;
@@ -385,7 +385,7 @@ done:
   return status;
 }
 
-/* Offsets of all cells, with the end of the last one, and types. */
+/* Offsets of all cells, including the end of the last one, and types. */
 static TesStatus put_topology(TesVtkhdf *f, const TesiVtuCells *cells, const Part *part) {
   enum { AT_ONCE = 1024 };
   TesStatus status = TES_OK;
@@ -405,7 +405,7 @@ static TesStatus put_topology(TesVtkhdf *f, const TesiVtuCells *cells, const Par
   return well ? status : refuse(f);
 }
 
-/* A mesh that is new to the file. What a killed process left behind the last step is passed over. */
+/* Writes a mesh that the file does not have. Data that a killed process left after the last step are skipped. */
 static TesStatus put_mesh(TesVtkhdf *f, const TesiVtuCells *cells) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
@@ -431,7 +431,7 @@ done:
   return status;
 }
 
-/* Whether a field is that of the step before, over the same mesh: its rows stand for this step too. */
+/* Whether a field equals the field of the previous step, over the same mesh: then its rows serve this step too. */
 static TesStatus stays(const TesiVtuCells *cells, const TesiSlices *parts, const TesiVtuItem *item,
                        Field *field, bool *same) {
   TesContext *ctx = cells->ctx;
@@ -476,7 +476,7 @@ static bool put_step(TesVtkhdf *f, double time) {
          tesi_hdf_put_integer(&f->first_id, row, f->part.ids);
 }
 
-/* First all that a step has, then that it is there. */
+/* Writes all data of a step first, then counts the step. */
 static TesStatus commit(TesVtkhdf *f, double time) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;
@@ -508,7 +508,7 @@ done:
   return status;
 }
 
-/* Of the rank that has the file. */
+/* On the rank that has the file. */
 static TesStatus write_here(TesVtkhdf *f, const TesiVtuCells *cells, double time, const TesMesh *mesh) {
   TesContext *ctx = f->ctx;
   TesStatus status = TES_OK;

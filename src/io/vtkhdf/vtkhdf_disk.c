@@ -1,10 +1,13 @@
-/* A plain driver of HDF5's files: each write goes to the disk at once. It differs from HDF5's own in four ways.
- * - There is no lock, so that a file can be read while a run goes on.
- * - What describes arrays lies within pages of the system: allocate().
- * - The file is as long as HDF5 says before the superblock says so, so that a killed process leaves no file that seems
- *   cut off.
- * - A write that fails is remembered and succeeds for HDF5, which (1.10) reads freed memory at the end of a process
- *   that could not close a file. */
+/* A plain driver for HDF5's files: each write goes to the disk at once. It differs from HDF5's own driver in four
+ * ways.
+ * - There is no lock, so that a file can be read during a run.
+ * - Metadata of arrays do not cross pages of the system: allocate().
+ * - The file grows to the length that HDF5 will state before the superblock states it, so that a killed process
+ * leaves
+ * no file that seems truncated.
+ * - A write that fails is remembered, and HDF5 is told that it succeeded: HDF5 (1.10) reads freed memory at the end
+ * of
+ * a process that could not close a file. */
 #ifdef TESI_HDF5
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +21,9 @@
 #endif
 
 typedef struct Disk {
-  H5FD_t base; /* HDF5's own part comes first */
+  H5FD_t base; /* HDF5's own data must come first */
   int descriptor;
-  haddr_t end, size; /* of what HDF5 has in use; of the file */
+  haddr_t end, size; /* end of the space that HDF5 uses; end of the file */
   TesiHdfDisk *state;
 } Disk;
 
@@ -47,7 +50,7 @@ static H5FD_t *open_disk(const char *name, unsigned flags, hid_t access, haddr_t
     if (disk->descriptor >= 0) close(disk->descriptor);
     return free(disk), NULL;
   }
-  disk->state->error = 0; /* HDF5 asks first whether the file is there */
+  disk->state->error = 0; /* HDF5 first asks whether the file exists */
   disk->size = (haddr_t)there.st_size;
   return &disk->base;
 }
@@ -66,12 +69,12 @@ static int compare(const H5FD_t *a, const H5FD_t *b) {
 
 static herr_t query(const H5FD_t *file, unsigned long *flags) {
   (void)file;
-  *flags = 0; /* each block is asked for by itself */
+  *flags = 0; /* each block is requested separately */
   return 0;
 }
 
-/* A process can be killed between two pages of a write. What describes arrays therefore lies within a page, as far as
- * it fits one, so that it is rewritten as a whole or not at all. */
+/* A process can be killed between two pages of a write. Therefore metadata of arrays lie within one page, if they
+ * fit, so that they are rewritten completely or not at all. */
 static haddr_t allocate(H5FD_t *file, H5FD_mem_t type, hid_t transfer, hsize_t size) {
   enum { PAGE = 4096 };
   Disk *disk = (Disk *)file;
@@ -99,7 +102,7 @@ static haddr_t get_size(const H5FD_t *file, H5FD_mem_t type) {
   return disk->state->error && disk->end > disk->size ? disk->end : disk->size;
 }
 
-/* What was never written is zero. */
+/* Bytes that were never written are zero. */
 static herr_t read_disk(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t at, size_t size, void *data) {
   Disk *disk = (Disk *)file;
   char *to = data;
@@ -127,7 +130,7 @@ static herr_t write_disk(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t 
   Disk *disk = (Disk *)file;
   const char *from = data;
   (void)type, (void)transfer;
-  if (at == 0) grow(disk); /* the superblock, which says how long the file is */
+  if (at == 0) grow(disk); /* the superblock, which states the length of the file */
   while (size > 0 && !disk->state->error) {
     const ssize_t n = pwrite(disk->descriptor, from, size, (off_t)at);
     if (n < 0 && errno == EINTR) continue;
@@ -181,8 +184,8 @@ static hid_t access_by(TesiHdfDisk *disk, H5F_libver_t version, H5F_libver_t las
   return -1;
 }
 
-/* Arrays have indices of version 1.10, in which an entry stays where it is when others come, so that one that was there
- * before can be read at any moment. */
+/* Indices of arrays have version 1.10, in which an entry keeps its place when others are added, so that old entries
+ * can be read at any time. */
 hid_t tesi_hdf_open(const char *path, TesiHdfDisk *disk) {
   const hid_t access = access_by(disk, H5F_LIBVER_V110, H5F_LIBVER_V110);
   const hid_t file = access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDWR, access);
@@ -190,8 +193,8 @@ hid_t tesi_hdf_open(const char *path, TesiHdfDisk *disk) {
   return file;
 }
 
-/* The superblock is of version 1.8: one of 1.10 would say that the file is being written, and readers refuse that.
- * Older headers have no checksums, so that HDF5 reads a damaged one beyond its end. */
+/* The superblock has version 1.8: version 1.10 would state that the file is being written, and readers refuse such
+ * files. Older headers have no checksums, so HDF5 reads damaged ones beyond their end. */
 hid_t tesi_hdf_create_closed(const char *path, TesiHdfDisk *disk) {
   const hid_t access = access_by(disk, H5F_LIBVER_V18, H5F_LIBVER_V18);
   const hid_t file = access < 0 ? -1 : H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
@@ -204,5 +207,5 @@ hid_t tesi_hdf_create(const char *path, TesiHdfDisk *disk) {
   return file < 0 || H5Fclose(file) < 0 ? -1 : tesi_hdf_open(path, disk);
 }
 #else
-typedef int TesiNoHdfDisk; /* a file of C has something in it */
+typedef int TesiNoHdfDisk; /* a C file must not be empty */
 #endif

@@ -16,7 +16,7 @@ done:
   return status;
 }
 
-/* The rest is never reached: there is no file. */
+/* These functions are never reached, since there is no file. */
 void tes_vtkhdf_destroy(TesVtkhdf **file) {
   (void)file;
 }
@@ -32,5 +32,5 @@ TesStatus tes_vtkhdf_write_problem(TesVtkhdf *file, const TesProblem *problem, d
   return TES_INTERNAL;
 }
 #else
-typedef int TesiVtkhdfIsThere; /* a file of C has something in it */
+typedef int TesiVtkhdfIsThere; /* a C file must not be empty */
 #endif

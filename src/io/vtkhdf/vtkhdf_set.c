@@ -1,4 +1,4 @@
-/* Arrays of an HDF5 file that grow by rows, and what says that it is a VTKHDF file. */
+/* Arrays of an HDF5 file that grow by rows, and the attributes that identify a VTKHDF file. */
 #ifdef TESI_HDF5
 #include "io/vtkhdf/vtkhdf.h"
 #include <string.h>
@@ -78,5 +78,5 @@ bool tesi_hdf_put_number(TesiHdfSet *set, hsize_t row, double value) {
   return tesi_hdf_put(set, row, 1, H5T_NATIVE_DOUBLE, &value);
 }
 #else
-typedef int TesiNoHdfSet; /* a file of C has something in it */
+typedef int TesiNoHdfSet; /* a C file must not be empty */
 #endif

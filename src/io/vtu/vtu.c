@@ -1,4 +1,4 @@
-/* VTU files: the XML part, whose offsets are filled in when the arrays behind it are written. */
+/* VTU files: the XML part. Its offsets are filled in when the arrays after it are written. */
 #include "io/vtu/vtu.h"
 #include <math.h>
 #include <stdio.h>
@@ -134,7 +134,7 @@ done:
 
 enum { BLOCK = 1 << 18 };
 
-/* The array that is written: [number of blocks, block size, size of a last partial block, compressed sizes], blocks. */
+/* The present array: [number of blocks, block size, size of a last partial block, compressed sizes], blocks. */
 typedef struct Blocks {
   TesiFile *file;
   uint64_t *sizes; /* that header */
@@ -188,7 +188,7 @@ done:
   return status;
 }
 
-/* A name between quotes of XML. */
+/* A name in quotes of XML. */
 static TesStatus put_name(TesiFile *file, const char *name) {
   static const char special[] = "<>&\"'", *const written[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&apos;"};
   TesStatus status = TES_OK;
@@ -217,7 +217,7 @@ done:
   return status;
 }
 
-/* What a piece has, as put_fields() and put_item() write it. */
+/* The arrays of a piece, as put_fields() and put_item() write them. */
 static TesStatus put_shared_fields(Writer *w, TesiFile *file, const char *element, TesiVtuKind kind,
                                    int count, const TesVtuArray *fields) {
   TesContext *ctx = w->ctx;
@@ -256,7 +256,7 @@ done:
   return status;
 }
 
-/* The file that lists the pieces, by rank 0. */
+/* The file that lists the pieces, written by rank 0. */
 static TesStatus write_list(Writer *w, const char *path) {
   TesContext *ctx = w->ctx;
   TesStatus status = TES_OK;

@@ -1,7 +1,6 @@
-/* Vectors and functions over a space as fields of a VTU file. Each cell is written by itself, so that hanging faces
- * need nothing special:
- * what the cell reads, interpolated from the coarse side, is what is shown. Over a box the axes tell where the
- * nodes are; it needs no index. */
+/* Vectors and functions over a space as fields of a VTU file. Each cell is written separately, so hanging faces need
+ * no special treatment: the file shows the values that a cell uses, interpolated from the coarse side. Over a box the
+ * axes give the places of nodes; no index is needed. */
 #include <string.h>
 #include "base/work.h"
 #include "io/vtu/vtu.h"
@@ -16,13 +15,13 @@
 
 enum { FIELDS = 16, COMPONENTS = 3 };
 
-/* The cells of the file. They have the degree of the space, or the geometry's where that is larger: then the file has
- * the mapping of the cells and the functions over them, both exactly. */
+/* The cells of the file. Their degree is the degree of the space, or of the geometry if that is larger: so the file
+ * has the mapping of the cells and the functions over them exactly. */
 typedef struct Cells {
   const TesSpace *space;
   const TesiAxis *axis; /* NULL: no box */
   int degree, n;        /* nodes of a cell */
-  double *xi, *at;      /* [n][dim]: the nodes on the reference cell, and room for them in space */
+  double *xi, *at;      /* [n][dim]: the nodes on the reference cell, and scratch for the nodes in space */
 } Cells;
 
 typedef struct Field {
@@ -78,7 +77,7 @@ static void box_coordinates(const Cells *cells, int64_t cell, double *x) {
   }
 }
 
-/* Positions of a cell's nodes, [3][n], by the cell's own mapping. */
+/* Positions of a cell's nodes, [3][n], by the cell's mapping. */
 static TesStatus coordinates(const Cells *cells, int64_t cell, double *x) {
   const int dim = cells->space->dim;
   if (cells->axis) {
@@ -152,7 +151,7 @@ static TesStatus fill_material(void *user, int64_t first, int64_t count, double 
   return TES_OK;
 }
 
-/* With one more function; 0: one changes. */
+/* The version with one more function; 0: a function changes. */
 static uint64_t with(uint64_t version, const TesFunction *function) {
   const uint64_t number = function ? tesi_function_still(function) : 0;
   const uint64_t mixed = (version ^ number) * 0x9e3779b97f4a7c15u;
@@ -193,7 +192,7 @@ done:
   return status;
 }
 
-/* What the mesh knows of its cells; returns how many. */
+/* The data of cells that the mesh has; returns their number. */
 static int mesh_fields(const TesMesh *mesh, Field *state, TesVtuArray *cells) {
   int n = 0;
   if (mesh->kind == TES_MESH_FOREST)
@@ -215,7 +214,7 @@ done:
   return status;
 }
 
-/* An expression a component, at the nodes of a cell. */
+/* One expression per component, at the nodes of a cell. */
 typedef struct Derived {
   const Cells *cells;
   const char *name;
@@ -306,7 +305,7 @@ TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuFie
   return write_fields(space, count, fields, 0, NULL, cell_count, cell_fields, write_file, (void *)path);
 }
 
-/* Stress, and names that files have: jumps between cells are shown. */
+/* Stress, and the names that files have: with jumps between cells. */
 static TesStatus derive(const TesProblem *p, Derived derived[FIELDS], int *count) {
   static const char *const names[] = {"sxx", "syy", "szz", "sxy", "syz", "sxz"}, *const flat[] = {
                                                                                      "sxx", "syy", "sxy"};

@@ -1,7 +1,7 @@
 /* Arrays of files that rank 0 writes for all ranks. */
 #include "io/vtu/vtu.h"
 
-/* To rank 0: as much comes back, without a meaning. */
+/* Sends to rank 0. A message of the same size comes back; it has no meaning. */
 typedef struct Sender {
   TesContext *ctx;
   char *back;
@@ -24,7 +24,8 @@ done:
   return status;
 }
 
-/* What a rank sends comes in the pieces in which it is made. After a failure of `take` the rest is received still. */
+/* A rank sends its data in the pieces in which it makes them. After a failure of `take` the remaining data are still
+ * received. */
 static TesStatus receive_pieces(const TesiVtuCells *cells, const TesiVtuItem *item, int rank, int64_t count,
                                 TesiVtuTake take, void *user) {
   TesContext *ctx = cells->ctx;
@@ -46,7 +47,7 @@ done:
   return status;
 }
 
-/* What rank 0 asks for. */
+/* The requests of rank 0. */
 typedef struct Wish {
   bool ends;
   TesiVtuKind kind;

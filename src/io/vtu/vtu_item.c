@@ -1,5 +1,5 @@
-/* The content of the arrays: from Gauss-Lobatto nodes, lexicographic, components slowest, to VTK's equispaced nodes in
- * VTK's order, components fastest. As the points are written in VTK's order, the connectivity is 0, 1, 2, ... */
+/* The contents of the arrays: from Gauss-Lobatto nodes, lexicographic, components slowest, to VTK's equispaced nodes
+ * in VTK's order, components fastest. As the points are written in VTK's order, the connectivity is 0, 1, 2, ... */
 #include <math.h>
 #include <string.h>
 #include "base/base.h"
@@ -8,7 +8,7 @@
 #include "basis/gauss.h"
 #include "io/vtu/vtu.h"
 
-enum { LARGEST_CHUNK = 1 << 16 }; /* doubles asked from `fill` at a time, when a cell has no more */
+enum { LARGEST_CHUNK = 1 << 16 }; /* doubles requested from `fill` at a time, unless a cell has more */
 
 static TesStatus make_matrix(TesiVtuCells *cells) {
   TesContext *ctx = cells->ctx;
@@ -80,7 +80,7 @@ static void apply_1d(int n, const double *A, int outer, int stride, const double
       }
 }
 
-/* To equispaced nodes, in place; `work` has the size of x. */
+/* Interpolates to equispaced nodes, in place; `work` has the size of x. */
 static void interpolate(const TesiVtuCells *cells, double *x, double *work) {
   const int n = cells->desc->degree + 1, nodes = cells->nodes;
   double *from = x, *to = work;
@@ -100,7 +100,7 @@ static void store(const TesiVtuCells *cells, unsigned char *out, size_t i, doubl
     memcpy(out + 8 * i, &value, 8);
 }
 
-/* One cell: values[components][nodes], destroyed, become out[nodes][written]. */
+/* One cell: values[components][nodes], overwritten, become out[nodes][written]. */
 static void put_points(const TesiVtuCells *cells, const TesiVtuItem *item, double *values, double *work,
                        unsigned char *out) {
   const size_t nodes = (size_t)cells->nodes, written = (size_t)item->written;

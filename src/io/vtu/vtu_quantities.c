@@ -1,5 +1,5 @@
-/* Flows, and unknowns that jump, in a VTU file: expressions in the problem's fields, cell by cell, so that values may
- * jump between cells. */
+/* Flows, and discontinuous unknowns, in a VTU file: expressions in the problem's fields, cell by cell, so that values
+ * may jump between cells. */
 #include <string.h>
 #include "basis/gauss.h"
 #include "functional/fields.h"
@@ -20,7 +20,7 @@ static const Shown of_flows[SHOWN] = {
     {"pressure", {{"p"}, {"p"}}},
     {"divergence", {{"ux + vy"}, {"ux + vy + wz"}}},
     {"vorticity", {{"vx - uy"}, {"wy - vz", "uz - wx", "vx - uy"}}},
-    /* where means in time are taken */
+    /* if means in time are taken */
     {"mean_velocity", {{"mean_u", "mean_v"}, {"mean_u", "mean_v", "mean_w"}}},
     {"mean_pressure", {{"mean_p"}, {"mean_p"}}},
     {"mean_velocity_squares", {{"mean_uu", "mean_vv"}, {"mean_uu", "mean_vv", "mean_ww"}}},
@@ -28,7 +28,7 @@ static const Shown of_flows[SHOWN] = {
 static const Shown of_scalars[3 * SCALAR] = {
     {"u", {{"u"}, {"u"}}}, {"mean", {{"mean_u"}, {"mean_u"}}}, {"mean_square", {{"mean_uu"}, {"mean_uu"}}}};
 
-/* The nodes of a cell, and their places in space. */
+/* The nodes of a cell, and their coordinates in space. */
 typedef struct Nodes {
   const TesMesh *mesh;
   int n;
@@ -97,7 +97,7 @@ done:
   return status;
 }
 
-/* What the file shows; returns how many. */
+/* The fields of the file; returns their number. */
 static int choose(const TesProblem *problem, Shown shown[ARRAYS]) {
   const TesiFlowEquation *flow = problem->equation->flow;
   const bool scalar = flow && flow->scalar,

@@ -1,4 +1,4 @@
-/* Compressed blocks: a batch of them is filled, compressed in parallel, handed over in order. */
+/* Compressed blocks: a batch of them is filled, compressed in parallel, and passed on in order. */
 #include <string.h>
 #include <zlib.h>
 #include "base/work.h"
@@ -11,7 +11,7 @@ struct TesiVtuStream {
   TesiVtuStreamDesc desc;
   int batch;             /* blocks a batch */
   int64_t bytes;         /* still to come */
-  size_t *sizes;         /* [batch] of packed blocks */
+  size_t *sizes;         /* [batch] packed blocks */
   unsigned char *plain;  /* [batch][block] */
   unsigned char *mixed;  /* the same shuffled, or NULL */
   unsigned char *packed; /* [batch][bound] */
