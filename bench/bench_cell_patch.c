@@ -1,6 +1,6 @@
-/* Cell patches alone (src/smoother/cell_patch) beside the operator that they smooth and a copy, on uniformly
- * refined balls: milliseconds, unknowns a second, and times the floor: their bytes of main memory at the rate of a
- * copy, measured here too.
+/* Compares cell patches (src/smoother/cell_patch) with the operator that they smooth and with a copy, on uniformly
+ * refined balls. Prints milliseconds, unknowns per second, and the ratio to the floor. The floor is the time for
+ * their bytes of main memory at the rate of a copy, which is measured here too.
  * bench_cell_patch [--device D] [--threads N] [--dim D] [--degree K[:K]] [--dofs N] [--precision single|double]
  * [--sums ordered|atomics] [--csv FILE] */
 #include <math.h>
@@ -43,7 +43,7 @@ static int by_value(const void *a, const void *b) {
   return (d > 0) - (d < 0);
 }
 
-/* Seconds of one run: the median of nine batches of 20 ms, all kinds in turn. */
+/* Seconds of one run: the median of nine batches of 20 ms; batches of all kinds take turns. */
 static void time_all(const Subject *s, double seconds[KINDS]) {
   enum { BATCHES = 9 };
   const TesiDevice *device = tesi_context_device(ctx);

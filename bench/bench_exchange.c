@@ -1,7 +1,7 @@
-/* What an exchange between ranks costs: each has n entries in common with all others, whose copies are summed.
+/* The cost of an exchange between ranks: each rank shares n entries with all other ranks, and the copies are summed.
  *   mpirun -n 2 bench_exchange [--device cuda|emulator|cpu] [--csv FILE]
- * Columns: entries, bytes of a message, microseconds of an exchange one after the other, the same in a loop with a dot
- * product between (which waits for the device). */
+ * Columns: entries, bytes of a message, microseconds per exchange in a loop of exchanges, the same in a loop with a
+ * dot product after each exchange (which waits for the device). */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

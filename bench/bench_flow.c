@@ -1,10 +1,10 @@
-/* What a step of a flow costs: Navier-Stokes with Q_k/Q_(k-1) on a forest in a cube with hanging nodes round a sphere.
- * bench_flow [--device D] [--dim 2 or 3] [--degree K] [--cells N a direction] [--radius R of the sphere, 0: none]
- * [--warm N] [--steps N] [--tolerance T] [--csv FILE]
+/* The cost of a step of a flow: Navier-Stokes with Q_k/Q_(k-1) on a forest in a cube with hanging nodes round a
+ * sphere. bench_flow [--device D] [--dim 2 or 3] [--degree K] [--cells N a direction] [--radius R of the sphere, 0:
+ * none] [--warm N] [--steps N] [--tolerance T] [--csv FILE]
  * A vortex of Taylor and Green with walls at rest, nu = 0.01, q to the tolerance (1e-3), steps of a Courant number of
  * about 0.3. Steps are timed one by one after --warm others (30: by then the guesses for the pressure are good); the
- * median is told. Then its parts, median of 5 runs of 10: convection over-integrated, divergence, gradient, the
- * operator of the momentum equation and the mass, all of the velocity. */
+ * median is printed. Then the parts of a step are timed, median of 5 runs of 10: over-integrated convection,
+ * divergence, gradient, the operator of the momentum equation, and the mass of the velocity. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ static TesFunction *expression(const char *text) {
   return f;
 }
 
-/* As few trees as halving gives, so that the pressure's coarsest level is small; cells that the sphere cuts are refined
- * once. */
+/* As few trees as possible by halving, so that the pressure's coarsest level is small. Cells that the sphere cuts are
+ * refined once. */
 static TesMesh *make_mesh(void) {
   TesMesh *mesh;
   TesFunction *where = NULL;
@@ -109,7 +109,7 @@ static void run_part(TesiSplit *pr, Part part) {
   if (part == MASS) must(tes_operator_apply(pr->mass, pr->work.x, pr->work.r));
 }
 
-/* What the context asked of a device with kernels so far; zeros on the host. */
+/* The number of requests of the context to a device with kernels so far; zeros on the host. */
 static TesiCounts counts_now(void) {
   return tesi_has_kernels(ctx) ? ((const TesiKernelState *)tesi_context_device_state(ctx))->counts
                                : (TesiCounts){0};

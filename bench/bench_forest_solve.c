@@ -56,7 +56,7 @@ static void print(const Options *o, int depth, const TesSpace *space, const TesM
   fclose(file);
 }
 
-/* Returns the number of unknowns. */
+/* Solves once; returns the number of unknowns. */
 static double measure(const Options *o, int depth, TesMesh *forest) {
   enum { REPEAT = 3 };
   TesSpace *space;

@@ -1,6 +1,6 @@
-/* Transfers between spaces with hanging nodes beside the operator of the fine one, on balls refined round a sphere:
- * milliseconds, and the share of the transfers in one level of a V-cycle with two Chebyshev smoothings of degree 5
- * (10 applications).
+/* Compares transfers between spaces with hanging nodes with the operator of the fine space, on balls refined round a
+ * sphere. Prints milliseconds, and the share of the transfers in one level of a V-cycle with two Chebyshev smoothings
+ * of degree 5 (10 applications).
  * bench_forest_transfer [--device D] [--threads N] [--dim D] [--degree K[:K]] [--base LEVEL] [--depth N]
  * [--precision single|double] [--csv FILE] Floor: the bytes of prolongation with addition and of restriction, each
  * array once (fine values, who writes them, the coarse cells), at the rate of a copy of the fine vector, measured
@@ -41,7 +41,7 @@ static void run(const Subject *s, int what) {
   if (what == COPY) must(tes_vector_copy(s->fine, 1, s->other));
 }
 
-/* Seconds of one run: the least of five batches of 20 ms, all kinds in turn. */
+/* Seconds of one run: the smallest of five batches of 20 ms; batches of all kinds take turns. */
 static void time_all(const Subject *s, double seconds[KINDS]) {
   const TesiDevice *device = tesi_context_device(ctx);
   int times[KINDS];

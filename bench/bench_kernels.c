@@ -1,7 +1,7 @@
 /* Times operator, smoother and transfer kernels, and checks each on a small box against the plain version.
  * bench_kernels [--device D] [--what vector,operator,smoother,transfer] [--degrees 2-8] [--precision float|double|both]
  *               [--dofs N] [--csv FILE] [--no-check]
- * Columns: kernel, degree, precision, cells, unknowns, milliseconds (median of batches) and its spread, ps a dof,
+ * Columns: kernel, degree, precision, cells, unknowns, milliseconds (median of batches) and its spread, ps per dof,
  * GDoF/s, GB/s of the least traffic, error of the check (relative to the largest value). */
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static double random_number(uint64_t *state) {
   return (double)(int32_t)(*state >> 32) / 2147483648.0;
 }
 
-/* A block of random numbers repeated by copies on the device: the host never holds the vector. */
+/* A block of random numbers, repeated by copies on the device, so that the host never stores the vector. */
 static TesVector *random_vector(int64_t n, TesPrecision precision, uint64_t seed) {
   enum { BLOCK = 1000003 };
   static double values[BLOCK];
@@ -96,7 +96,8 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Seconds of one run: median of batches long enough to hide the clock; *spread: (largest - smallest) / median. */
+/* Seconds of one run: the median of batches that are long enough for the clock; *spread: (largest - smallest) /
+ * median. */
 static double measure(const Job *job, double *spread) {
   const TesiDevice *device = tesi_context_device(bench.ctx);
   double seconds[BATCHES], start = tesi_now();
@@ -143,10 +144,10 @@ static TesSpace *make_space(int degree, int cells) {
   return space;
 }
 
-/* Zero at the boundary, which is what vectors of a space are. */
+/* Zero at the boundary, as vectors of a space are. */
 static TesVector *space_vector(const TesSpace *space, TesPrecision precision, uint64_t seed) {
   const int64_t n = tes_space_length(space), nodes = tes_space_nodes_along(space, 0);
-  if (n > 4000000) return random_vector(n, precision, seed); /* timing: speed does not depend on it */
+  if (n > 4000000) return random_vector(n, precision, seed); /* for timing: the speed does not depend on the values */
   TesVector *v;
   double *values = malloc((size_t)n * sizeof *values);
   for (int64_t i = 0; i < n; i++) {

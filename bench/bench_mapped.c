@@ -4,16 +4,16 @@
  *              [--precision double|float] [--factors double|float] [--dofs N] [--side CELLS] [--colours] [--brick
  *              B] [--seconds S]
  *              [--components 1-4] [--full-index] [--sweep] [--variant NAME] [--csv FILE]
- * The index has an integer a row of consecutive nodes, as an operator finds out by itself; --full-index: one a
+ * The index has one integer per row of consecutive nodes, as an operator chooses by itself; --full-index: one per
  * node, as for any numbering.
- * BENCH_CUT in the environment: cuts to time too (TESSERA_MAPPED_CUT), with ';' between them.
- * --brick: cells numbered in bricks of B a direction; --variant: a kernel of the ladder of
- * bench/kernels/mapped_ladder.h, element form, for degrees that it is for.
- * --mass adds the mass to BP3 and BP5; --side: cells a direction, instead of about --dofs unknowns (2e7); --sweep:
+ * BENCH_CUT in the environment: further cuts to be timed (TESSERA_MAPPED_CUT), separated by ';'.
+ * --brick: cells are numbered in bricks of B per direction. --variant: a kernel of the ladder in
+ * bench/kernels/mapped_ladder.h, element form, for the degrees that it supports.
+ * --mass adds the mass to BP3 and BP5; --side: cells per direction, instead of about --dofs unknowns (2e7); --sweep:
  * several cuts.
  * Element form: dofs are nodes of cells, GB/s and share count the bytes of Swirydowicz et al. (2019), table 1;
- * global form: each vector once, factors once, index once. share: of COPY, what a device-to-device copy of an H200
- * moves. error: of int 1 = 1 (mass), of A 1 = 0 (stiffness) relative to the largest entry of A x for random x. */
+ * global form: each vector once, factors once, index once. share: of COPY, the rate of a device-to-device copy on an
+ * H200. error: of int 1 = 1 (mass), of A 1 = 0 (stiffness) relative to the largest entry of A x for random x. */
 #include "mapped_box.h"
 
 enum { BATCHES = 7 };
@@ -83,7 +83,7 @@ static double measure(const Job *job, double *spread) {
   return seconds[BATCHES / 2];
 }
 
-/* Bytes as the paper counts them, or of the global form. */
+/* Bytes as the paper counts them; or bytes of the global form. */
 static double count_bytes(const Job *job) {
   const double np = (double)cube(job->n), points = (double)cube(job->q), cells = (double)job->cells,
                size = (double)tesi_precision_size(bench.precision),
@@ -98,7 +98,7 @@ static double count_bytes(const Job *job) {
                      : cells * (g + 2 * bench.components * np * size);
 }
 
-/* One contraction of `lines` lines from a to b points, even-odd. */
+/* Operations of one contraction of `lines` lines from a to b points, by even and odd halves. */
 static double contraction(double lines, double a, double b) {
   return lines * (a * b + a + b);
 }
@@ -191,7 +191,7 @@ static void sweep(Job *job) {
   }
 }
 
-/* The cuts of a list with ';' between them; all are compiled at a time before. */
+/* The cuts of a list separated by ';'. All are compiled at the same time before the measurements. */
 static void try_cuts(Job *job, const char *list) {
   for (int timed = 0; timed < 2; timed++)
     for (const char *at = list; *at; at += strcspn(at, ";"), at += *at == ';') {

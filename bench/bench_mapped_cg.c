@@ -1,10 +1,11 @@
-/* BP5 solved, not only applied: conjugate gradients with a diagonal preconditioner, a fixed number of iterations,
- * all of it on the device:
- * three kernels and no number for the host an iteration, replayed as a graph (src/kernels/mapped_cg.cu).
+/* BP5 solved, not only applied: conjugate gradients with a diagonal preconditioner and a fixed number of iterations,
+ * all on the device. An iteration has three kernels, sends no number to the host, and is replayed as a graph
+ * (src/kernels/mapped_cg.cu).
  * bench_mapped_cg [--device D] [--degrees 1-8] [--geometry stored|vertices] [--precision double|float] [--dofs N]
- * [--iterations I] [--csv FILE] A box of perturbed trilinear cells, zero at the boundary, random right-hand side.
+ * [--iterations I] [--csv FILE]
+ * A box of perturbed trilinear cells, zero at the boundary, random right-hand side.
  * GDoF/s: unknowns times iterations over time.
- * residual: |b - A x| / |b|, recomputed; recursive: what the iteration believes. */
+ * residual: |b - A x| / |b|, recomputed; recursive: the residual of the iteration itself. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A mapped operator beside its assembled form on the same GPU: BP5 on perturbed trilinear cells, global vectors,
- * cuSPARSE SpMV (CSR, int32).
+/* Compares a mapped operator with its assembled form on the same GPU: BP5 on perturbed trilinear cells, global
+ * vectors, cuSPARSE SpMV (CSR, int32).
  * bench_mapped_csr [--device D] [--degrees 1-4] [--dofs N] [--csv FILE]
  * The matrix is assembled on the device (the seconds include compiling its kernels the first time).
  * Both are applied to the same random vector; difference: largest, relative to the largest entry. */
@@ -28,7 +28,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Median seconds of one application: of the operator, or of the matrix where spmv is given. */
+/* Median seconds of one application of the operator; or of the matrix, if spmv is given. */
 static double measure(const TesOperator *op, const TesVector *x, TesVector *y, const TesiSpmv *spmv) {
   double seconds[BATCHES];
   for (int batch = -1; batch < BATCHES; batch++) {

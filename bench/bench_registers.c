@@ -1,10 +1,10 @@
-/* Compiles kernels by NVRTC, with no GPU needed, and tabulates what the assembler says of them.
+/* Compiles kernels by NVRTC, without a GPU, and tabulates the assembler's figures for them.
  * bench_registers [--targets sm_80,sm_90,sm_100] [--degrees 2,4,7] [--all] [--csv FILE]
  * Operators (separable and quadrature form, mapped cells with and without hanging nodes, Stokes, dg, transport over
  * it, elasticity, flows), vectors of Krylov methods, patch smoothers, cell patches and transfers, in 2D and 3D, float64
- * and float32; --all: every specialised degree and one beyond. One line a kernel: target, kernel, options, registers,
- * stack, spill stores and loads in bytes. The exit status is 1 when a kernel spills that promises not to (see
- * promises()), 3 without NVRTC. */
+ * and float32; --all: every specialised degree and one more. One line per kernel: target, kernel, options, registers,
+ * stack, spill stores and loads in bytes. The exit status is 1 if a kernel spills although it promises not to (see
+ * promises()), and 3 without NVRTC. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,9 +23,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *csv;
 static int lines, faults;
 
-/* The kernels that promise no spills: those of float32 up to degree 4, where all fits in the registers of every
- * target; but quadrature_tiles.cu, which takes a second block for 4 bytes of them, and RT_4 in stokes_lanes.cu, whose
- * small levels spill 8. */
+/* The kernels that promise no spills: float32 kernels up to degree 4, whose values fit into the registers of every
+ * target. Two are excepted: quadrature_tiles.cu, which spills 4 bytes to make room for a second block, and RT_4 in
+ * stokes_lanes.cu, which spills 8 for small levels. */
 static bool promises(const char *options) {
   int degree = 1;
   const char *at = strstr(options, "DEGREE="), *modes = strstr(options, " N=");
@@ -105,7 +105,7 @@ done:
   return status;
 }
 
-/* Mapped cells, with stored factors: without hanging nodes, and with a mask (that no forest would have); their cell
+/* Mapped cells with stored factors: without hanging nodes, and with a mask that no forest would have; and their cell
  * patches. */
 static TesStatus compile_mapped(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
@@ -155,7 +155,7 @@ done:
   return status;
 }
 
-/* One vertex patch, which the kernels for many are compiled for as well. */
+/* One vertex patch; the kernels for many patches are compiled for one too. */
 static TesStatus compile_stokes(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   TesMesh *mesh = NULL;
@@ -225,8 +225,8 @@ done:
   return status;
 }
 
-/* Transport over discontinuous Q_k: velocities that vary and that do not, in both forms, cells in the order of the
- * first; loads. */
+/* Transport over discontinuous Q_k: varying and constant velocities, in both forms; cells in the order of the varying
+ * velocity; loads. */
 static TesStatus compile_upwind(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   TesMesh *mesh = NULL;
@@ -263,7 +263,7 @@ done:
   return status;
 }
 
-/* Elasticity: numbers at points and once a cell, with and without a mass and hanging nodes. */
+/* Elasticity: coefficients at points and once per cell, with and without a mass and hanging nodes. */
 static TesStatus compile_elastic(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   TesMesh *mesh[2] = {NULL};
@@ -404,7 +404,7 @@ int main(int argc, char **argv) {
     else
       return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
   }
-  setenv("TESSERA_CACHE_DIR", "none", 1); /* the table is what the assembler says now */
+  setenv("TESSERA_CACHE_DIR", "none", 1); /* the table is the assembler's present output */
   for (char *target = strtok(targets, ","); target; target = strtok(NULL, ","))
     add_jobs(target, degrees, all);
   if (csv) fprintf(csv, "target,kernel,options,registers,stack,spill_stores,spill_loads\n");

@@ -35,7 +35,7 @@ typedef struct Bench {
 
 typedef struct Outcome {
   double opened, setup, load, gib, first, best, error;
-  long long to_host; /* numbers sent in the last solve, where the device counts them */
+  long long to_host; /* numbers sent in the last solve, if the device counts them */
   TesSolveResult result;
 } Outcome;
 
@@ -111,7 +111,7 @@ static void destroy(Bench *s) {
   tes_mesh_destroy(&s->mesh);
 }
 
-/* The second of two loads: the first compiles its kernel. */
+/* Seconds of the second of two loads: the first one compiles its kernel. */
 static double assemble(const Bench *s) {
   TesFunction *f;
   double start = 0;
@@ -144,7 +144,7 @@ static void solve(const Bench *s, int repeat, Outcome *out) {
   }
 }
 
-/* Largest difference to the solution at the nodes; x is lost. */
+/* Largest difference from the exact solution at the nodes; x is overwritten. */
 static double nodal_error(const Bench *s) {
   const TesiDevice *device = tesi_context_device(ctx);
   const int nodes = tes_space_nodes_along(s->space, 0);

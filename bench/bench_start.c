@@ -1,7 +1,7 @@
-/* What a process pays before its first kernel, whatever Tessera does: the NVIDIA driver opened, cuInit, the primary
- * context, a stream, memory, and the same given back; then NVRTC opened, which a start with a filled kernel cache
- * does without.
- * bench_start [--csv FILE] [--keep]. One process a measurement: start it several times. --keep: it ends without
+/* The time of a process before its first kernel, without Tessera's own work: opening the NVIDIA driver, cuInit, the
+ * primary context, a stream, memory, and giving these back; then opening NVRTC, which a start with a filled kernel
+ * cache omits.
+ * bench_start [--csv FILE] [--keep]. One process per measurement: start it several times. --keep: it ends without
  * giving anything back or opening NVRTC, for a clock around the process. */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ enum { STEPS = 8 };
 static const char *const names[STEPS] = {"open_driver", "init",    "context",    "stream",
                                          "memory",      "release", "open_nvrtc", "total_without_nvrtc"};
 
-/* ISO C has no cast from a data to a function pointer. */
+/* ISO C has no cast from a pointer to data to a pointer to a function. */
 static bool find(void *library, const char *symbol, void *function) {
   void *address = library ? dlsym(library, symbol) : NULL;
   memcpy(function, &address, sizeof address);

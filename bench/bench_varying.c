@@ -1,9 +1,9 @@
-/* What varying coefficients cost: the quadrature form's kernels, and whole solves.
+/* The cost of varying coefficients: kernels of the quadrature form, and whole solves.
  * bench_varying [--device D] [--what apply,solve] [--dim 2 or 3, of apply] [--degree K, all without it] [--dofs N]
  * [--csv FILE] a = 1/(0.05 + 2 (x^2 + y^2 + z^2)) on the unit cube. apply: dimension, degree, precision, cells,
- * unknowns, ps a dof (median of 5), GB/s of the least traffic, error against the plain version on a small box.
+ * unknowns, ps per dof (median of 5), GB/s of the least traffic, error against the plain version on a small box.
  * solve: degree, cells, unknowns, seconds of set-up and solve (best of
- * 3), iterations, residual, nanoseconds a dof; the default solver, tolerance 1e-9, mixed precision. */
+ * 3), iterations, residual, nanoseconds per dof; the default solver, tolerance 1e-9, mixed precision. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

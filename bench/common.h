@@ -1,4 +1,4 @@
-/* What the benches share: ends on errors, options, the comparison of results, cells round a sphere. */
+/* Functions that the benches share: ends on errors, options, the comparison of results, cells round a sphere. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
@@ -10,14 +10,14 @@
 #include "mesh/mesh.h"
 #include "tessera/tessera.h"
 
-/* Ends the program with the message and exit status of a call that failed. */
+/* Ends the program with the message and the exit status of a failed call. */
 static inline void bench_must(TesContext *ctx, TesStatus status) {
   if (status == TES_OK) return;
   fprintf(stderr, "%s\n%s", tes_context_message(ctx), tes_context_trace(ctx));
   exit(tes_status_exit(status));
 }
 
-/* max |a - b| / max |b|, NaN where there is one. */
+/* max |a - b| / max |b|; NaN if any number is NaN. */
 static inline double bench_difference(TesContext *ctx, const TesVector *a, const TesVector *b) {
   const int64_t n = tes_vector_length(a);
   double *x = malloc((size_t)n * sizeof *x), *y = malloc((size_t)n * sizeof *y), error = 0, largest = 0;
@@ -32,8 +32,8 @@ static inline double bench_difference(TesContext *ctx, const TesVector *a, const
   return error / largest;
 }
 
-/* One option and where its value goes: a text, a number (or two, "K:K", the second being the first where it is left
- * out), a real number. */
+/* An option and the destination of its value: a text, a number (or two, "K:K"; without the second it equals the
+ * first), or a real number. */
 typedef struct BenchOption {
   const char *name;
   const char **text;
@@ -41,7 +41,7 @@ typedef struct BenchOption {
   double *real;
 } BenchOption;
 
-/* Pairs of options and values; `options` ends with a name of NULL. False, and a line on stderr, where one is
+/* Reads pairs of options and values; a name of NULL ends `options`. False, with a line on stderr: an option is
  * unknown or its value is missing. */
 static inline bool bench_read(int argc, char **argv, const BenchOption *options) {
   for (int i = 1; i < argc; i += 2) {
@@ -57,7 +57,8 @@ static inline bool bench_read(int argc, char **argv, const BenchOption *options)
   return true;
 }
 
-/* Whether the sphere of this radius about (0.1, -0.05, 0.07), which no face of a ball's mesh follows, cuts the cell. */
+/* Whether the sphere of this radius about (0.1, -0.05, 0.07) cuts the cell. No face of a ball's mesh lies on such a
+ * sphere. */
 static inline bool bench_cuts(const TesMesh *forest, int64_t cell, double radius) {
   const int dim = tes_mesh_info(forest).dim;
   double xi[24], x[24], least = INFINITY, most = 0;
@@ -71,7 +72,7 @@ static inline bool bench_cuts(const TesMesh *forest, int64_t cell, double radius
   return least < radius && most > radius;
 }
 
-/* The forest with the cells that the sphere of radius 0.55 cuts refined once more; the one given is gone. */
+/* The forest, with the cells that the sphere of radius 0.55 cuts refined once more. The given forest is destroyed. */
 static inline TesMesh *bench_refine(TesContext *ctx, TesMesh *forest) {
   TesMesh *next;
   const int64_t cells = tes_mesh_info(forest).cells;

@@ -1,5 +1,5 @@
-/* What the benches of mapped operators share: a box of perturbed trilinear cells made on the device, and the kernel
- * for it. */
+/* Functions that the benches of mapped operators share: a box of perturbed trilinear cells made on the device, and
+ * the kernel for it. */
 #ifndef BENCH_MAPPED_BOX_H
 #define BENCH_MAPPED_BOX_H
 
@@ -20,9 +20,9 @@ static struct {
   const TesiDevice *device;
   FILE *csv;
   double dofs, seconds;
-  int components, side, brick, rung; /* rung: of the ladder, -1 for the fast kernel */
+  int components, side, brick, rung; /* rung: index in the ladder; -1: the fast kernel */
   bool mass, sweep, colours, rehearsal, dot,
-      full;  /* full: an integer a node in the index, although rows are consecutive */
+      full;  /* full: the index has one integer per node, although rows are consecutive */
   int fixed; /* boundary nodes are constrained */
   TesPrecision precision, factors;
 } bench = {.components = 1, .rung = -1, .dofs = 2e7, .seconds = 0.03};
@@ -40,7 +40,7 @@ typedef struct Job {
   int64_t first[9];
   void *x, *y, *g, *index, *order;
   void *meeting;
-  void *nodes; /* the full index where `index` has rows */
+  void *nodes; /* the full index, if `index` has rows */
 } Job;
 
 static inline void must(TesStatus status) {
@@ -95,7 +95,7 @@ static inline void box_kernel(const Job *job, const char *name, bool factors, vo
 }
 
 static inline void allocate(int64_t count, size_t size, void **address) {
-  /* 16: kernels copy geometry by whole 16 bytes */
+  /* kernels copy geometry in units of 16 bytes */
   must(bench.device->allocate(bench.ctx, bench.rehearsal ? 64 : (size_t)count * size + 16, address));
 }
 
@@ -139,7 +139,7 @@ static inline void make_geometry(Job *job) {
   bench.device->release(bench.ctx, &vertices);
 }
 
-/* Eight colours: parities of a cell's place. */
+/* Eight colours: the parities of a cell's coordinates. */
 static inline void make_order(Job *job) {
   int32_t *order = malloc((size_t)job->cells * sizeof *order);
   int64_t n = 0;

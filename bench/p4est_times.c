@@ -1,5 +1,5 @@
-/* Times of p4est's functions inside any program, told at its end: the name, how often it was called, seconds of the
- * calling thread and on the clock. A library that is loaded before it:
+/* Times of p4est's functions in any program, printed at its end: the name, the number of calls, seconds of the
+ * calling thread and on the clock. This is a library that is loaded before the program:
  *   cc -O2 -shared -fPIC bench/p4est_times.c -o p4est_times.so
  *   python3 bench/moved_mesh.py mesh.msh 3 48
  *   LD_PRELOAD=./p4est_times.so tessera solve CASE --device cpu */
@@ -15,10 +15,10 @@ typedef struct Times {
   int calls;
 } Times;
 
-/* As many words as any of them takes; what a function does not take it does not read. */
+/* As many words as any of the functions takes; a function does not read the surplus. */
 typedef void *(*Function)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *);
 
-static int depth; /* p4est's functions call each other: the outer one is told */
+static int depth; /* p4est's functions call each other: only the outer call is counted */
 
 static double seconds(clockid_t clock) {
   struct timespec t;

@@ -1,4 +1,4 @@
-/* tessera bench: starts tessera-bench, the program of bench/ that knows inner kernels, in the place of this one. */
+/* tessera bench: replaces this process by tessera-bench, the program of bench/, which has access to inner kernels. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static bool find_own_folder(char folder[PATH]) {
 }
 
 int cli_bench(int argc, char **argv) {
-  /* In a build folder, in a bundle (tools/bundle.sh), and installed. */
+  /* The places of tessera-bench: in a build folder, in a bundle (tools/bundle.sh), and installed. */
   static const char *const places[] = {"bench", ".", CLI_LIBEXEC};
   char folder[PATH], path[2 * PATH];
   (void)argc;

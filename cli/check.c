@@ -1,5 +1,5 @@
-/* tessera check: all of a case but its solution: the mesh, its boundaries with their sizes, materials, unknowns, the
- * memory of a solve. */
+/* tessera check: everything of a case except its solution: the mesh, its boundaries with their sizes, materials,
+ * unknowns, the memory of a solve. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +21,11 @@ static const char help[] =
 
 enum { SET = CLI_OWN_OPTIONS, VTU, HELP };
 
-/* So many unknowns a problem may have that is made to see whether a solve would refuse it. */
+/* The largest number of unknowns for which a problem is made, to see whether a solve would refuse it. */
 static const double MOST_UNKNOWNS = 1e6;
 
 typedef struct Check {
-  Solve *solve; /* its first part, as `tessera solve` makes it */
+  Solve *solve; /* its first part, as in `tessera solve` */
   const char *vtu;
   TesContext *context; /* of solve, */
   TesCase *input;
@@ -36,7 +36,7 @@ typedef struct Check {
   bool gpus;
 } Check;
 
-/* Of a box at once, as large as it may be. */
+/* For a box in one step, as it may be large. */
 static double extent_without(const TesMeshInfo *box, int axis) {
   double size = 1;
   for (int d = 0; d < box->dim; d++)
@@ -44,7 +44,7 @@ static double extent_without(const TesMeshInfo *box, int axis) {
   return size;
 }
 
-/* *size <- of a boundary, or of the domain (-1). */
+/* *size <- the size of a boundary, or of the domain (-1). */
 static TesStatus measure(const Check *c, int boundary, double *size) {
   const TesMeshInfo info = tes_mesh_info(c->mesh);
   const TesValue value = {.where = boundary < 0 ? TES_ON_DOMAIN : TES_ON_BOUNDARY,
@@ -82,7 +82,7 @@ static TesStatus tell_parts(const Check *c) {
   return status;
 }
 
-/* The number of a boundary that a cell is on, -1: none. */
+/* The number of the boundary that a cell is on; -1: none. */
 static TesStatus write_mesh(const Check *c) {
   const int64_t cells = tes_mesh_info(c->mesh).cells;
   double *boundary = malloc((size_t)cells * sizeof *boundary);
@@ -99,13 +99,13 @@ static TesStatus write_mesh(const Check *c) {
   return status;
 }
 
-/* Whether the case's own space is of another element than q. */
+/* Whether the case's own space has another element than q. */
 static bool is_other(const Check *c) {
   return c->input->about.modes && tes_mesh_info(c->mesh).kind == TES_MESH_BOX;
 }
 
-/* What measures areas and writes the mesh is of element q, on every degree only where the box is not periodic. No
- * boundary gives values: a mesh of a single cell has unknowns where nothing holds it. */
+/* The space for measuring areas and writing the mesh has element q, which has every degree except on periodic boxes.
+ * No boundary gives values: so a mesh of one cell has unknowns. */
 static TesStatus create_space(Check *c) {
   TesMeshDesc shape = c->input->mesh;
   TesMesh *open = NULL;
@@ -122,14 +122,14 @@ static TesStatus create_space(Check *c) {
   return status;
 }
 
-/* Unknowns at most, by the nodes of element q: components, and of flows a pressure. */
+/* An upper bound of the unknowns, from the nodes of element q: all components, and the pressure of a flow. */
 static double count_most(const Check *c) {
   const int dim = tes_mesh_info(c->mesh).dim;
   const TesCaseProblem *about = &c->input->about;
   return (double)tes_space_dofs(c->space) * ((about->vector ? dim : 1) + about->flow);
 }
 
-/* All that a solve makes before its first iteration, and so all that it refuses till then. */
+/* Makes all that a solve makes before its first iteration; so it refuses all that a solve refuses until then. */
 static TesStatus create_problem(const Check *c) {
   Solve *s = c->solve;
   TesProblemDesc desc = solve_describe(s);
@@ -169,7 +169,7 @@ static void print_bytes(size_t bytes, const char *after) {
   printf(" %.3g %s%s", size, units[unit], after);
 }
 
-/* Of a solve, as the solver itself will find it. */
+/* The memory of a solve, by the solver's own prediction. */
 static TesStatus tell_memory(const Check *c) {
   const TesProblemDesc desc = solve_describe(c->solve);
   TesProblemMemory memory;
@@ -206,7 +206,7 @@ static TesStatus check(Check *c) {
   return c->vtu ? write_mesh(c) : TES_OK;
 }
 
-/* c: what options ask for. */
+/* c: from the options. */
 static int run(const SolveOptions *options, Check c) {
   TesContext *context;
   c.solve = calloc(1, sizeof *c.solve);

@@ -1,4 +1,4 @@
-/* What the commands share: contexts, messages, numbers and choices on the command line. */
+/* Functions that commands share: contexts, messages, numbers and choices on the command line. */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -11,8 +11,9 @@
 #include <unistd.h>
 #include "command.h"
 
-/* OpenBLAS starts its threads when it is loaded. Each asks for 128 MiB, for ever where `ulimit -v` leaves no room, and
- * the program could not even end. So where there is a limit it begins again with one of them. */
+/* OpenBLAS starts its threads when it is loaded. Each thread asks for 128 MiB, and asks for ever if `ulimit -v`
+ * leaves no room; the program could not even end then. So, if there is a limit, the program starts again with one
+ * such thread. */
 static void restart_with_one_blas_thread(char **argv) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
@@ -22,7 +23,7 @@ static void restart_with_one_blas_thread(char **argv) {
 
 void cli_begin(char **argv) {
   restart_with_one_blas_thread(argv);
-  signal(SIGXFSZ, SIG_IGN); /* a file-size limit or a closed pipe is an error of the write, told as one */
+  signal(SIGXFSZ, SIG_IGN); /* a file-size limit or a closed pipe is reported as an error of the write */
   signal(SIGPIPE, SIG_IGN);
 }
 
@@ -40,7 +41,7 @@ static void begin_failure(void) {
   fputs(coloured ? "\033[1;31mtessera:\033[0m " : "tessera: ", stderr);
 }
 
-/* One line of a failure, from the rank that prints. */
+/* One line of a failure, printed by the rank that prints. */
 static void print_failure(const char *text) {
   if (!cli_ranks_tells(text)) return;
   begin_failure();
@@ -59,7 +60,7 @@ int cli_usage_error(const char *format, ...) {
 
 enum { OPTIONS = 64 };
 
-/* What is wrong with the option that getopt_long() stopped at. */
+/* The fault of the option at which getopt_long() stopped. */
 static void refuse_option(const char *command, const char *given, bool without_value,
                           const struct option *options) {
   char text[64];
@@ -215,7 +216,8 @@ static bool begins_with(const char *text, const char *start) {
   return !strncmp(text, start, strlen(start));
 }
 
-/* Of the longest key that a message begins with, or that the key it begins with stands in. */
+/* The place of the longest key in the case that the message begins with; this may be a map that contains the
+ * message's key. */
 static const char *place_of_key(const TesCase *input, const char *message) {
   const char *where = NULL;
   size_t most = 0;

@@ -7,7 +7,7 @@
 
 /* ---- PDF ----------------------------------------------------------------------------------------------- */
 
-/* Thousandths of the size that letters from the space to the tilde are wide (Adobe's metrics of Helvetica). */
+/* Widths of the letters from space to tilde, in thousandths of the font size (Adobe's metrics of Helvetica). */
 static const short widths[] = {
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
@@ -20,7 +20,7 @@ static int hex(char c) {
   return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
 }
 
-/* "r g b" from 0 to 1, and an operator. */
+/* "r g b" from 0 to 1, followed by an operator. */
 static void put_colour(const CliDrawing *d, const char *colour, const char *operator) {
   const bool brief = strlen(colour) == 4;
   for (int k = 0; k < 3; k++) {
@@ -35,7 +35,7 @@ static void begin_stroke(const CliDrawing *d, const char *colour, double width, 
   fprintf(d->out, "%g w %s d\n", width, dashed ? "[5 4] 0" : "[] 0");
 }
 
-/* The next letter of UTF-8 as the byte of WinAnsiEncoding, which is Latin-1 beyond ASCII; others as '?'. */
+/* The next letter of UTF-8 as a byte of WinAnsiEncoding, which is Latin-1 beyond ASCII; other letters become '?'. */
 static int next_letter(const char **text) {
   const unsigned char first = (unsigned char)*(*text)++;
   int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0, code = first & (0x3f >> more);
@@ -91,7 +91,7 @@ static void put_circle(const CliDrawing *d, double x, double y, double r) {
   fputs("b\n", d->out);
 }
 
-/* The page around its content, and where each object stands. Sizes in points: 3/4 of pixels. */
+/* The page around its content, and the position of each object. Sizes are in points: 3/4 of a pixel. */
 static void put_document(FILE *out, const CliDrawing *d) {
   long at[6];
   fputs("%PDF-1.4\n", out);

@@ -1,4 +1,4 @@
-/* Lines over axes: scales, ticks, lines and a legend; one figure, or several in panels. */
+/* Lines over axes: scales, ticks, lines and a legend; one figure, or several panels. */
 #include "figure.h"
 #include <math.h>
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 
 /* Pixels. */
 enum { WIDTH = 920, HEIGHT = 520, LEFT = 76, RIGHT = 310, TOP = 62, BOTTOM = 56, LEGEND = 20, LETTERS = 42 };
-/* Of a panel, and above all of them. */
+/* Sizes of a panel; HEAD: height of the part above all panels. */
 enum { PANEL_WIDTH = 440, PANEL_HEIGHT = 310, PANEL_RIGHT = 44, PANEL_TOP = 36, HEAD = 56 };
 
 static const char *const colours[] = {"#1b6ca8", "#c8553d", "#3a7d44", "#7d4f9e", "#b8860b", "#d6579b",
                                       "#444444", "#17a2a2", "#8c6d4f", "#6a8f00", "#5b6ee1", "#a33b20"};
 enum { COLOURS = sizeof colours / sizeof *colours };
 
-/* One direction: values low .. high, or their decimal logarithms, lie from pixel `from` to `to`. */
+/* One direction: values low .. high, or their decimal logarithms, are mapped to pixels `from` to `to`. */
 typedef struct Axis {
   bool log;
   double low, high, step, from, to;
@@ -35,7 +35,7 @@ static double round_step(double span) {
   return power * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10);
 }
 
-/* Ends at ticks; of logarithms at decades where there are some, else near the values. */
+/* Ends at ticks. On logarithmic axes at powers of ten if there are some, else near the values. */
 static void round_ends(Axis *axis, bool whole_decades) {
   const double round_off = 1e-7 * fmax(fabs(axis->low), fabs(axis->high));
   if (!axis->log && axis->high - axis->low < round_off) axis->low = axis->high = (axis->low + axis->high) / 2;
@@ -53,7 +53,7 @@ static void round_ends(Axis *axis, bool whole_decades) {
   axis->high = axis->step * ceil(axis->high / axis->step - 1e-9);
 }
 
-/* The span of what is drawn; false: nothing is. */
+/* The span of the points to be drawn; false: there are none. */
 static bool find_span(const CliFigure *f, bool is_x, Axis *axis, const Axis *other) {
   axis->low = INFINITY, axis->high = -INFINITY;
   for (int l = 0; l < f->lines; l++)
@@ -103,7 +103,7 @@ static const char *colour_of(const CliLine *line) {
   return colours[line->colour % COLOURS];
 }
 
-/* A circle; where colours come again a square, then a diamond. */
+/* A circle; if colours are used a second time a square, then a diamond. */
 static void draw_mark(CliDrawing *d, const CliLine *line, double x, double y) {
   cli_draw_mark(d, line->colour / COLOURS % 3, x, y, colour_of(line), line->hollow ? "#fff" : colour_of(line));
 }
@@ -127,7 +127,7 @@ static void draw_line(CliDrawing *d, const Axis axis[2], const CliLine *line) {
                   &(CliText){.colour = colour_of(line), .most = 12}, line->note);
 }
 
-/* Names that do not fit below one another are left out, and their number is told. */
+/* Names that do not fit below one another are left out; their number is printed. */
 static void draw_legend(CliDrawing *d, const CliFigure *f, double x, double top, double bottom) {
   const int most = (int)(bottom - top) / LEGEND;
   char text[40];
@@ -175,7 +175,7 @@ static TesStatus refuse_nothing(const char *path) {
   return TES_INVALID_INPUT;
 }
 
-/* Room for the longest name. */
+/* Width for the longest name. */
 static int legend_width(const CliFigure *f, int most) {
   size_t longest = 0;
   for (int l = 0; l < f->lines; l++)

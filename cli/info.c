@@ -1,4 +1,4 @@
-/* tessera info: what this program and machine are. */
+/* tessera info: describes this program and this machine. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static const char help[] =
     "  --support      what each problem has with each element instead: meshes, degrees, conditions, methods\n"
     "  --json         as JSON\n  --help         this text\n";
 
-/* Optional parts of a build, and what they are for. */
+/* Optional parts of a build, and their purpose. */
 static const char *const parts[][2] = {
     {"p4est", "meshes of trees"}, {"mpi", "several ranks: --ranks N, mpirun (docs/parallel.md)"},
     {"hdf5", "checkpoints"},      {"hypre", "algebraic coarse solver"},
@@ -108,7 +108,7 @@ static int print(TesContext *ctx, bool json) {
   return print_json(root);
 }
 
-/* The cache of compiled kernels, after removing its entries where asked for. */
+/* The cache of compiled kernels; its entries are removed before, if the user wants it. */
 static int print_cache(bool clear, bool json) {
   TesCache cache;
   const int removed = clear ? tes_cache_clear() : 0;

@@ -1,6 +1,6 @@
 /* Ctrl-C. Loops of the library ask the context whether to stop, and end with TES_INTERRUPTED. Code that does not ask,
- * for example a factorization of MUMPS, is left where it is after 0.3 s: the program ends. Files have no name until
- * they are complete, so no half-written file stays. */
+ * such as a factorization of MUMPS, is abandoned after 0.3 s: the program ends. Files have no name until they are
+ * complete, so no half-written file stays. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -16,9 +16,9 @@ enum { LOOKS = 15, MILLISECONDS = 20 };
 static TesContext *volatile interruptible;
 static sem_t asked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const char *stage; /* NULL: a stage that may take its time to end, for example to write its results */
-static unsigned stage_number; /* how many there were */
-static char part[128];        /* of the stage; "": not known */
+static const char *stage; /* NULL: a stage that may end in its own time, for example to write its results */
+static unsigned stage_number; /* number of stages so far */
+static char part[128];        /* part of the stage; "": not known */
 
 void cli_interrupt_stage(const char *title) {
   pthread_mutex_lock(&lock);
@@ -36,7 +36,7 @@ void cli_interrupt_part(const char *line) {
   pthread_mutex_unlock(&lock);
 }
 
-/* The first Ctrl-C ends the set-up, refinement or solve, the second one the program. */
+/* The first Ctrl-C ends the set-up, refinement or solve; the second one ends the program. */
 static void on_interrupt(int signal_number) {
   TesContext *const context = interruptible;
   if (context) tes_context_interrupt(context);
@@ -44,7 +44,8 @@ static void on_interrupt(int signal_number) {
   signal(signal_number, SIG_DFL);
 }
 
-/* The thread that computes may hold the output. The caller has the lock, so that no stage ends meanwhile. */
+/* The computing thread may hold a lock on the output. The caller has the lock of the stage, so that no stage ends
+ * meanwhile. */
 static void end_program(void) {
   if (ftrylockfile(stdout) == 0) {
     cli_progress_end();
@@ -70,7 +71,7 @@ static void *watch(void *unused) {
   return NULL;
 }
 
-/* It gets no signals: they are for threads that end by them. */
+/* This thread gets no signals; they go to threads that end by them. */
 static void start_watch(void) {
   sigset_t all, before;
   pthread_t thread;

@@ -1,4 +1,4 @@
-/* tessera new: a case file to begin with, one of those of cases/, and the mesh file that it needs. */
+/* tessera new: copies a case of cases/ to begin with, and the mesh file that it needs. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -22,14 +22,14 @@ static int name_length(const CliText *text) {
   return length > end && !strcmp(text->name + length - end, ending) ? (int)(length - end) : 0;
 }
 
-/* Whether a sentence ends at line[i], of which `n` characters stand before; not in brackets, nor behind an initial. */
+/* Whether a sentence ends at line[i], after `n` characters: not in brackets, and not after an initial. */
 static bool ends(const char *line, int i, int n, int depth) {
   const bool space = !line[i + 1] || strchr(" \n", line[i + 1]);
   if (!space || depth) return false;
   return line[i] == '.' ? !(i > 1 && line[i - 2] == ' ') : line[i] == ':' && n > 24;
 }
 
-/* The first sentence of the comment at the head of a case, cut where it is long. */
+/* The first sentence of the comment at the head of a case, cut if it is long. */
 static void summarize(const char *text, char summary[SUMMARY + 4]) {
   int n = 0, depth = 0;
   bool end = false;
@@ -66,7 +66,7 @@ static const CliText *find_case(const char *name) {
   return NULL;
 }
 
-/* Whether a file is there, with other contents. */
+/* Whether a file exists with other contents. */
 static bool differs(const char *path, const char *text) {
   FILE *file = fopen(path, "r");
   const size_t length = strlen(text);
@@ -96,7 +96,7 @@ static TesStatus write_file(const char *path, const char *text) {
   return TES_OK;
 }
 
-/* The meshes that a case names. */
+/* The meshes that a case uses. */
 static TesStatus write_meshes(const char *text) {
   TesStatus status = TES_OK;
   char key[80];
@@ -107,7 +107,8 @@ static TesStatus write_meshes(const char *text) {
   return status;
 }
 
-/* A name that is none: the nearest one, or those that have it in them, or are of the problem of this name. */
+/* Suggestions for an unknown name: the nearest name, or names that contain it, or cases of the problem with this
+ * name. */
 static int refuse(const char *name) {
   char *names[NAMES + 1] = {NULL}, problem[100], list[600] = "";
   int count = 0;

@@ -17,7 +17,8 @@ static TesStatus write_all(const char *path, const char *mode, const char *text)
   return fclose(out) == 0 && written ? TES_OK : TES_IO;
 }
 
-/* Under another name first; a pipe or a terminal keeps its own. Of several ranks the first one writes. */
+/* The file is written under another name first; pipes and terminals are written directly. On several ranks rank 0
+ * writes. */
 static TesStatus write_file(const char *path, const char *text) {
   struct stat old;
   if (tes_communicator_rank(cli_ranks()) > 0) return TES_OK;
@@ -42,7 +43,7 @@ TesStatus cli_file_commit(TesContext *ctx, FILE *stream, char **text, const char
   if (status == TES_OK && !strcmp(path, "-")) {
     status = fputs(*text, stdout) >= 0 && fflush(stdout) == 0 ? TES_OK : fail("the standard output");
   } else if (status == TES_OK) {
-    status = tes_file_check(ctx, path); /* which tells what it finds */
+    status = tes_file_check(ctx, path); /* which reports what it finds */
     if (status == TES_OK) status = write_file(path, *text);
   }
   free(*text);

@@ -1,4 +1,4 @@
-/* Finds the command and leaves the rest to it. */
+/* Finds the command and calls it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -32,8 +32,8 @@ static int print_help(FILE *out) {
   return 0;
 }
 
-/* Arrays of a cell stand on the stack: forests of high degree take 400 KiB of it. A stack that ends is a signal, which
- * says nothing. */
+/* Arrays of a cell are on the stack: forests of high degree use 400 KiB of it. If the stack ends, the program gets a
+ * signal without a message. */
 static bool has_stack(void) {
   const rlim_t least = 1 << 20;
   struct rlimit stack;
@@ -45,7 +45,7 @@ static bool has_stack(void) {
   return false;
 }
 
-/* A case in the place of a command, or a slip of the pen. */
+/* A case instead of a command, or a misspelt command. */
 static int refuse(const char *name) {
   static const char *const endings[] = {".yaml", ".yml"};
   const char *known[COMMANDS + 1] = {NULL};

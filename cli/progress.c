@@ -1,5 +1,5 @@
-/* What goes on while nothing is printed. On a terminal a line that is overwritten; in a log a plain line where the last
- * one is 10 seconds old. */
+/* Shows progress while nothing else is printed: on a terminal a line that is overwritten, in a log a plain line if
+ * the last line is 10 seconds old. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { WIDTH = 80 };
 
-static bool shown;         /* a line that is to be overwritten */
+static bool shown;         /* the last line will be overwritten */
 static double last_second; /* of a line */
 
 static double now(void) {
@@ -31,7 +31,7 @@ int cli_width(void) {
   return columns && atoi(columns) > 1 ? atoi(columns) : 0;
 }
 
-/* Where a line of at most `most` characters ends: at its last blank, or at `most`. */
+/* The end of a line of at most `most` characters: its last blank, or `most`. */
 static int line_end(const char *text, int most) {
   int end = most;
   if ((int)strlen(text) <= most) return (int)strlen(text);
@@ -78,7 +78,7 @@ enum { WARNINGS = 16 };
 static char *warnings[WARNINGS];
 static int warning_count;
 
-/* Each once, without "warning: ". */
+/* Each warning once, without "warning: ". */
 static void keep_warning(const char *line) {
   static const char prefix[] = "warning: ";
   const char *text = strncmp(line, prefix, sizeof prefix - 1) ? line : line + sizeof prefix - 1;

@@ -1,5 +1,5 @@
-/* Several processes of the program that solve one case: begun by mpirun or srun, or by the program itself for --ranks.
- * Rank 0 prints; others keep what they would say of a failure, and all of them end with one status. */
+/* Several processes of the program that solve one case: started by mpirun or srun, or by the program itself for
+ * --ranks. Rank 0 prints. Other ranks keep the messages of their failures. All ranks end with the same status. */
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ bool cli_ranks_tells(const char *text) {
   return tes_communicator_rank(ranks) == 0;
 }
 
-/* Commands that several ranks run together. */
+/* Commands that run on several ranks. */
 static bool is_shared(const char *command) {
   static const char *const shared[] = {"solve", "check", "study"};
   for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
@@ -67,7 +67,7 @@ static TesStatus status_of(int exit_status) {
   return exit_status >= 0 && exit_status < 5 ? of[exit_status] : TES_INTERNAL;
 }
 
-/* "rank 1 of 2: ...": the others know of that failure, and may have ended. */
+/* "rank 1 of 2: ...": the other ranks know of this failure, and may have ended. */
 static bool is_agreed(void) {
   char mark[32];
   snprintf(mark, sizeof mark, " of %d: ", tes_communicator_size(ranks));
@@ -90,7 +90,7 @@ static int number_of(const char *name, int otherwise) {
   return text && atoi(text) > 0 ? atoi(text) : otherwise;
 }
 
-/* Ranks of a host share its processors where the launcher has not given each its own. */
+/* Ranks of a host share its processors unless the launcher has given each rank its own. */
 int cli_ranks_threads(void) {
   cpu_set_t set;
   const long all = sysconf(_SC_NPROCESSORS_ONLN);
@@ -115,7 +115,7 @@ static bool find_program(const char *name, char path[4096]) {
   return false;
 }
 
-/* Open MPI's mpirun refuses root's processes without these. */
+/* Without these Open MPI's mpirun refuses to run as root. */
 static const char *const for_root[] = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"};
 
 static bool is_refused_to_root(const char *mpirun) {
@@ -126,13 +126,13 @@ static bool is_refused_to_root(const char *mpirun) {
   return open_mpi && geteuid() == 0 && !(getenv(for_root[0]) && getenv(for_root[1]));
 }
 
-/* Options may be shortened. */
+/* Options may be abbreviated. */
 static bool is_ranks(const char *argument) {
   const size_t length = strcspn(argument, "=");
   return length >= strlen("--ra") && length <= strlen("--ranks") && !strncmp(argument, "--ranks", length);
 }
 
-/* "--device=cuda:all" -> "--device=cuda"; the caller's to free. */
+/* "--device=cuda:all" -> "--device=cuda"; the caller frees it. */
 static char *without_all(char *argument) {
   const char *value = strrchr(argument, '=');
   if (strcmp(value ? value + 1 : argument, "cuda:all") != 0) return argument;
@@ -141,8 +141,8 @@ static char *without_all(char *argument) {
   return copy;
 }
 
-/* The options of Open MPI alone: no words of its own where a rank ends with a failure, more ranks than processors, and
- * threads of a rank anywhere. */
+/* Options of Open MPI only: no messages of its own if a rank fails, more ranks than processors are allowed, and
+ * threads of a rank may run on any processor. */
 static int launch(const char *mpirun, const char *asked, int count) {
   static const char *const options[] = {"--quiet", "--oversubscribe", "--bind-to", "none"};
   char number[16], self[4096];
@@ -152,7 +152,7 @@ static int launch(const char *mpirun, const char *asked, int count) {
   char **line = calloc((size_t)all + 16, sizeof *line), *real = realpath(mpirun, NULL);
   if (!line || length < 0) return tes_status_exit(TES_OUT_OF_MEMORY);
   self[length] = 0;
-  if (!strstr(strrchr(self, '/'), "tessera") && !find_program("tessera", self)) /* as a part of Python */
+  if (!strstr(strrchr(self, '/'), "tessera") && !find_program("tessera", self)) /* when used as a part of Python */
     return cli_usage_error("%s begins the program tessera, which is not in PATH", asked);
   snprintf(number, sizeof number, "%d", count);
   line[n++] = (char *)mpirun;
@@ -171,7 +171,7 @@ static int launch(const char *mpirun, const char *asked, int count) {
   return tes_status_exit(TES_MISSING);
 }
 
-/* As many ranks as are asked for, by `asked`. */
+/* Starts the number of ranks that the option `asked` requests. */
 static int begin_ranks(const char *asked, int count) {
   char mpirun[4096];
   const char *launcher;
@@ -197,7 +197,7 @@ static int begin_ranks(const char *asked, int count) {
   return launch(mpirun, asked, count);
 }
 
-/* How many ranks a device is for: of "cuda:0,2" two, of "cuda:all" as many as there are GPUs, of others 0. */
+/* The number of ranks for a device: 2 for "cuda:0,2", the number of GPUs for "cuda:all", 0 for others. */
 static int ranks_of(const char *device) {
   int count = 1;
   if (!device || strncmp(device, "cuda:", 5) != 0) return 0;
@@ -206,7 +206,7 @@ static int ranks_of(const char *device) {
   return count > 1 ? count : 0;
 }
 
-/* A GPU that a list names twice; -1: none. */
+/* A GPU that is twice in a list; -1: none. */
 static int named_twice(const char *list) {
   bool seen[64] = {false};
   for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
@@ -235,7 +235,7 @@ int cli_ranks_launch(CliCommon *common) {
   else
     snprintf(asked, sizeof asked, "--device %s", common->device ? common->device : "auto");
   if (!common->ranks && !devices) return 0;
-  if (devices && !all && launched > 1) return 0; /* a list says which GPUs ranks take */
+  if (devices && !all && launched > 1) return 0; /* a list gives the GPUs of the ranks */
   const int refused = begin_ranks(asked, common->ranks ? common->ranks : devices);
   if (all) common->device = "cuda"; /* there is one */
   return refused;

@@ -1,10 +1,10 @@
-/* What numbers of ranks would make of a case: printed by tessera check, taken by --device cuda:all. */
+/* Predictions of a case for several numbers of ranks: tessera check prints them, --device cuda:all uses them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "scaling.h"
 
-/* Within so much of the fastest, fewer ranks are better. */
+/* If the time is within this factor of the fastest, fewer ranks are better. */
 static const double AS_FAST = 1.05;
 
 static int find_best(int count, const TesProblemScaling *scaling) {
@@ -39,8 +39,8 @@ TesStatus cli_scaling_print(TesContext *ctx, const TesProblemDesc *desc, bool gp
   return TES_OK;
 }
 
-/* The best of 1, 2, 4 .. most and `most`; 1 where there is no prediction: one rank alone has the problem, or the case
- * has an error, which the solve tells. */
+/* The best of 1, 2, 4 .. most and `most`. 1 if there is no prediction: the problem is for one rank only, or the case
+ * has an error, which the solve will report. */
 static int find_of_case(TesContext *ctx, const SolveOptions *o, int most) {
   TesProblemScaling scaling[CLI_SCALINGS] = {{0}};
   TesCase *input = NULL;

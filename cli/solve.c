@@ -1,5 +1,5 @@
-/* tessera solve: a case file -> a table of the iteration, errors, a VTU and a JSON report. Options, and the road
- * from a case to its solution. */
+/* tessera solve: from a case file to a table of the iteration, errors, a VTU file and a JSON report. This file has
+ * the options, and the steps from a case to its solution. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -81,9 +81,9 @@ static bool parse_option(int option, SolveOptions *o) {
   }
 }
 
-/* ---- what is kept of a problem ------------------------------------------------------------------------- */
+/* ---- data of a problem for the report ------------------------------------------------------------------ */
 
-/* (k + 1)^dim a cell with element rt; the second part of a product with element q. */
+/* (k + 1)^dim per cell with element rt; the second part of a product with element q. */
 static int64_t solve_pressures(const TesSpace *space) {
   int64_t pressures = tes_mesh_info(tes_space_mesh(space)).all_cells;
   if (tes_space_parts(space) == 2 && tes_space_degree(tes_space_part(space, 1)) < tes_space_degree(space))
@@ -96,7 +96,7 @@ static int64_t solve_pressures(const TesSpace *space) {
 /* Levels and choices of a problem's solver, for the report. */
 void solve_keep_solver(Solve *s, const TesProblem *problem) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
-  if (!mg && s->level_count > 1) return; /* of a step that was refused: that of the step before stays */
+  if (!mg && s->level_count > 1) return; /* if a step was refused, the data of the previous step stay */
   const TesProblemInfo choice = tes_problem_info(problem);
   const char *const texts[] = {choice.method, choice.smoother, choice.op, choice.precision};
   s->level_count = mg ? tes_multigrid_levels(mg) : 1;
@@ -109,7 +109,7 @@ void solve_keep_solver(Solve *s, const TesProblem *problem) {
   s->setup = choice.times;
   s->dofs = tes_space_dofs(tes_problem_space(problem));
   s->pressure_dofs = solve_pressures(tes_problem_space(problem));
-  if (s->input->about.halved) { /* shown on halved cells, unknown on those of the mesh */
+  if (s->input->about.halved) { /* shown on halved cells; the unknowns are on the mesh's own cells */
     s->pressure_dofs = s->levels[0].dofs;
     s->dofs += s->pressure_dofs - tes_space_dofs(tes_space_part(tes_problem_space(problem), 1));
   }
@@ -118,14 +118,14 @@ void solve_keep_solver(Solve *s, const TesProblem *problem) {
   s->has_solver = true;
 }
 
-/* The residuals of this solve; seconds, iterations and unknowns of all. There are none when even the start failed. */
+/* The residuals of this solve; seconds, iterations and unknowns of all solves. There are none if the start failed. */
 TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveResult *result) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
   const TesMultigridTimes t = mg ? tes_multigrid_times(mg) : (TesMultigridTimes){0};
   const double seconds = s->result.seconds + result->seconds;
   s->floor = tes_problem_info(problem).floor;
   const size_t bytes = (size_t)result->residual_count * sizeof *result->residuals;
-  if (!result->residuals) { /* a step whose systems are solved directly has none */
+  if (!result->residuals) { /* a step whose systems are solved directly has no residuals */
     s->solved = s->solved || s->outcome == TES_OK;
     s->result.seconds = seconds;
     return TES_OK;
@@ -184,7 +184,7 @@ TesStatus solve_keep_balance(Solve *s, const TesProblem *problem) {
   return TES_OUT_OF_MEMORY;
 }
 
-/* What comes after an iteration that ended in any way: the last iterate is there. */
+/* To be called after an iteration, however it ended: the last iterate exists. */
 static TesStatus finish(Solve *s, const TesProblem *problem) {
   TesStatus status = solve_find_errors(s, problem);
   if (status == TES_OK) status = solve_keep_balance(s, problem);
@@ -276,7 +276,7 @@ static TesStatus adapt(Solve *s, TesProblemDesc *problem) {
 static TesStatus create_mesh(Solve *s) {
   TesMeshDesc desc = s->input->mesh;
   const bool in_time = s->input->problem.time.end > s->input->problem.time.start;
-  if (s->options->restart && !in_time) desc.refine_where = NULL; /* the checkpoint's mesh holds */
+  if (s->options->restart && !in_time) desc.refine_where = NULL; /* the checkpoint's mesh is used */
   const TesStatus status = tes_mesh_create(s->context, &desc, &s->own_mesh);
   s->mesh = s->own_mesh;
   const char *message = tes_context_message(s->context);
@@ -289,7 +289,7 @@ static TesStatus create_mesh(Solve *s) {
 }
 
 TesStatus solve_prepare(Solve *s) {
-  TesStatus status = solve_check_outputs(s); /* a report of a case that cannot be read is written, too */
+  TesStatus status = solve_check_outputs(s); /* a report is written for a case that cannot be read, too */
   if (status != TES_OK) return status;
   cli_interrupt_stage("reading the case");
   const SolveOptions *o = s->options;
@@ -328,7 +328,7 @@ static TesStatus run(Solve *s) {
 
 void solve_release(Solve *s) {
   solve_free_files(s);
-  tes_pictures_finish(&s->pictures); /* of runs that failed */
+  tes_pictures_finish(&s->pictures); /* of failed runs */
   solve_free_frames(s);
   solve_free_outputs(s);
   solve_free_samples(s);
@@ -345,7 +345,7 @@ void solve_release(Solve *s) {
 
 /* ---- the command --------------------------------------------------------------------------------------- */
 
-/* Whether the program chose the device itself and that one lacks something this case needs. */
+/* Whether the program chose the device itself and this device cannot solve the case. */
 static bool chose_too_much(const Solve *s) {
   const char *asked = s->options->common.device;
   return s->status == TES_MISSING && (!asked || !strcmp(asked, "auto")) &&
@@ -387,7 +387,7 @@ TesStatus solve_run(TesContext *ctx, const SolveOptions *options) {
   s->status = run(s);
   cli_interrupt_stage(NULL);
   solve_locate(s);
-  if (chose_too_much(s)) { /* kernels may be compiled when they are needed first */
+  if (chose_too_much(s)) { /* kernels may be compiled when they are first needed */
     const TesStatus instead = run_on_cpu(s);
     solve_release(s);
     return instead;
@@ -420,7 +420,7 @@ int cli_solve(int argc, char **argv) {
   const int refused = cli_ranks_launch(&o.common);
   if (refused) return refused;
   o.to_stdout = o.common.json && !strcmp(o.common.json, "-");
-  if (o.to_stdout) o.common.verbosity = TES_QUIET; /* nothing but the report there */
+  if (o.to_stdout) o.common.verbosity = TES_QUIET; /* the standard output has nothing but the report */
   TesContext *ctx;
   TesStatus status = cli_context_create(&o.common, &ctx);
   if (status != TES_OK) return tes_status_exit(status);

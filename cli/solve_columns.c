@@ -1,11 +1,11 @@
-/* Tables of steps: columns that fit the terminal, the values of the case among them. */
+/* Tables of steps: as many columns as fit the terminal, with the values of the case among them. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "solve.h"
 
-enum { USUAL = 100 /* characters where nobody knows how many fit */ };
+enum { USUAL = 100 /* characters per line if the width is unknown */ };
 
 void solve_column(SolveColumns *c, int rank, int width, const char *name, const char *format, ...) {
   va_list arguments;
@@ -25,7 +25,7 @@ void solve_value_columns(const Solve *s, bool known, SolveColumns *c) {
                  known && s->outputs.known ? s->outputs.value[i] : 0.);
 }
 
-/* The largest rank with which all columns up to it fit. */
+/* The largest rank for which all columns up to this rank fit. */
 static int largest_rank(const SolveColumns *c) {
   const int width = cli_width() ? cli_width() : USUAL;
   int most = 0;

@@ -1,4 +1,4 @@
-/* Files of a solve: the solution for ParaView, a file a step of an adaptive one, and checkpoints. */
+/* Files of a solve: the solution for ParaView, one file per step of an adaptive solve, and checkpoints. */
 #include <sys/stat.h>
 #include <errno.h>
 #include <ctype.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include "solve.h"
 
-/* The name of the solution in checkpoints: what is of another kind of problem is no start. In time it is that of
- * tes_problem_write(). */
+/* The name of the solution in checkpoints. A solution of another kind of problem cannot be a start. In time
+ * tes_problem_write() gives the name. */
 static const char *field_of(const Solve *s) {
   const bool in_time = s->input->problem.time.end > s->input->problem.time.start;
   return in_time ? "u" : s->input->about.field;
@@ -37,7 +37,7 @@ static TesStatus refuse(Solve *s, const char *text) {
   return TES_INVALID_INPUT;
 }
 
-/* A name that ends as files of another format do would mislead every program that opens it. */
+/* Refuses a name with the ending of another format: it would mislead every program that opens the file. */
 static TesStatus check_ending(Solve *s, const char *path, bool option, const char *key, const char *own) {
   static const char *const others[] = {".vtu",    ".vtk",  ".vtp", ".vts",  ".pvd", ".pvtu", ".xdmf", ".h5",
                                        ".vtkhdf", ".png",  ".jpg", ".jpeg", ".gif", ".svg",  ".pdf",  ".bmp",
@@ -61,7 +61,7 @@ static bool gives(const TesCase *input, const char *path) {
   return false;
 }
 
-/* The names of VTU and picture. */
+/* The names of the VTU file and of the picture. */
 static TesStatus check_endings(Solve *s) {
   const SolveOptions *o = s->options;
   const char *vtu = solve_vtu_path(s), *png = solve_png_path(s);
@@ -80,7 +80,7 @@ static TesStatus check_endings(Solve *s) {
                                                                : drawn;
 }
 
-/* Makes a folder and all above it. */
+/* Makes a folder and all folders above it. */
 static TesStatus make_folder(Solve *s, const char *folder) {
   char path[900];
   const int length = snprintf(path, sizeof path, "%s", folder);
@@ -109,7 +109,7 @@ void solve_remove_folder(const Solve *s) {
   }
 }
 
-/* Whether HDF5 is there, and the file can be written. */
+/* Whether HDF5 is available, and the file can be written. */
 static TesStatus check_vtkhdf(Solve *s) {
   TesVtkhdf *file = NULL;
   if (!s->input->vtkhdf) return TES_OK;
@@ -145,7 +145,7 @@ static TesStatus write_vtu(Solve *s, const TesProblem *problem, const double *in
   return status;
 }
 
-/* "name.vtu", of several ranks "name.pvtu"; the caller frees. */
+/* "name.vtu", on several ranks "name.pvtu"; the caller frees it. */
 static char *name_written(const char *path) {
   const size_t length = strlen(path), size = length + 8, own = strlen(".vtu");
   const int stem = (int)(length > own && !strcmp(path + length - own, ".vtu") ? length - own : length);
@@ -166,7 +166,8 @@ TesStatus solve_write_vtu(Solve *s, const TesProblem *problem) {
   return TES_OK;
 }
 
-/* After a restart the steps up to the checkpoint stay: adaptive ones are before its own, which is written anew. */
+/* After a restart the steps up to the checkpoint stay. For adaptive solves these are the steps before the
+ * checkpoint's own step, which is written again. */
 static TesStatus open_vtkhdf(Solve *s, const TesProblem *problem) {
   const bool in_time = tes_problem_info(problem).steps > 0;
   TesVtkhdfDesc desc = {.path = s->input->vtkhdf, .steps = in_time || s->input->adaptive};
@@ -237,13 +238,13 @@ static TesStatus list_file(Solve *s, double time, const char *file) {
   }
   char *base = strdup(slash ? slash + 1 : file);
   if (!base) return TES_OUT_OF_MEMORY;
-  if (s->file_count && !strcmp(s->files[s->file_count - 1].file, base)) /* the end of a run that goes on */
+  if (s->file_count && !strcmp(s->files[s->file_count - 1].file, base)) /* the end of a continued run */
     free((char *)s->files[--s->file_count].file);
   s->files[s->file_count++] = (TesPvdEntry){time, base};
   return TES_OK;
 }
 
-/* A file of before the restart, as far as it is there. */
+/* A file of before the restart, if it exists. */
 static TesStatus list_old(Solve *s, const char *path, int number, double time) {
   char *file = solve_step_file(path, ".vtu", number);
   if (!file) return TES_OUT_OF_MEMORY;
@@ -252,7 +253,7 @@ static TesStatus list_old(Solve *s, const char *path, int number, double time) {
   return status;
 }
 
-/* The number in a line of a collection that is about its file "..-NNN.vtu", and its time; -1: it is none. */
+/* The number in a line of a collection that names the file "..-NNN.vtu", and its time; -1: it is not such a line. */
 static int entry_of(const char *line, double *time) {
   const char *at = strstr(line, "timestep=\""), *end = strstr(line, ".vtu\"");
   char *rest;
@@ -263,7 +264,7 @@ static int entry_of(const char *line, double *time) {
   return *rest == '"' && digits < end && digits[-1] == '-' && end - digits < 10 ? atoi(digits) : -1;
 }
 
-/* What the collection of before the restart lists up to a time. */
+/* The files up to a time that the collection of before the restart lists. */
 static TesStatus list_as_before(Solve *s, const char *path, double last) {
   FILE *file = fopen(s->collection, "r");
   char line[4096];
@@ -277,7 +278,7 @@ static TesStatus list_as_before(Solve *s, const char *path, double last) {
   return status;
 }
 
-/* The name of the collection; after a restart it begins with the files of the steps before. */
+/* The name of the collection. After a restart it begins with the files of the earlier steps. */
 static TesStatus begin_collection(Solve *s, const TesProblem *problem, const char *path) {
   const TesProblemInfo info = tes_problem_info(problem);
   TesStatus status = TES_OK;
@@ -288,7 +289,7 @@ static TesStatus begin_collection(Solve *s, const TesProblem *problem, const cha
   if (s->options->restart && !known)
     return list_as_before(s, path, tes_checkpoint_contents(s->checkpoint)->time);
   const int last =
-      s->first_step - (info.steps ? 0 : 1); /* in time the checkpoint's own step has been written */
+      s->first_step - (info.steps ? 0 : 1); /* in time the checkpoint's own step has been written already */
   for (int i = 0; s->options->restart && i <= last && status == TES_OK; i++) {
     if (!info.steps)
       status = list_old(s, path, i, i);
@@ -339,14 +340,14 @@ TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) 
 TesStatus solve_restart(Solve *s) {
   const char *path = s->options->restart;
   TesStatus status = TES_OK;
-  /* the state of iso is over halved cells, which tes_problem_read() compares */
+  /* the state of iso is over halved cells; tes_problem_read() compares them */
   const bool halved = s->input->about.halved;
   status = tes_checkpoint_read_for(s->context, path, s->mesh, &s->checkpoint);
   if (status == TES_OK && !halved)
     status = tes_checkpoint_restart(s->checkpoint, field_of(s), s->mesh, s->input->problem.degree, &s->guess);
   if (status != TES_OK) return status;
   const bool in_time = s->input->problem.time.end > s->input->problem.time.start;
-  if (in_time) tes_vector_destroy(&s->guess); /* tes_problem_read() takes all */
+  if (in_time) tes_vector_destroy(&s->guess); /* tes_problem_read() takes all data */
   if (!halved) s->mesh = tes_space_mesh(tes_checkpoint_space(s->checkpoint));
   s->first_step = (int)tes_checkpoint_contents(s->checkpoint)->step;
   solve_log(s, TES_LOG_INFO, "restart   from step %d of %s", s->first_step, path);

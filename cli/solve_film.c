@@ -1,4 +1,4 @@
-/* output.film: the pictures of a run, one after the other. */
+/* output.film: the pictures of a run, in their order. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,8 +32,7 @@ TesStatus solve_keep_frame(Solve *s, const char *path, int step) {
   return status;
 }
 
-/* Pictures of several sizes, as those from before a restart may be, are no film; they are there, and the run is not
- * lost. */
+/* Pictures of several sizes, possible after a restart, make no film. The pictures exist, so the run does not fail. */
 TesStatus solve_write_film(Solve *s) {
   TesStatus status = tes_pictures_finish(&s->pictures);
   if (status != TES_OK || !s->input->film || !s->frames) return status;

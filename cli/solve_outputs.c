@@ -1,11 +1,11 @@
-/* Numbers of the solution: points, values and lines of the case. */
+/* Output numbers of the case: points, values and lines. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "solve.h"
 
-/* The message of a failure is that of the context, or of a value that is not finite. */
+/* The message of a failure: the context's, or a message about a value that is not finite. */
 static void tell_place(Solve *s, const char *where, const char *key, const char *name) {
   const char *message = tes_context_message(s->context);
   snprintf(s->message, sizeof s->message, "%.160s: %s%.100s: %.700s", where, key, name,
@@ -45,7 +45,8 @@ static TesStatus find_values(Solve *s, const TesProblem *problem) {
     TesValue value;
     if (c->value[i].derived) continue;
     status = tes_case_value(c, i, tes_space_mesh(tes_problem_space(problem)), &value);
-    if (status == TES_OK && value.kind == TES_VALUE_POINT) /* one beside a curved boundary is moved */
+    if (status == TES_OK && value.kind == TES_VALUE_POINT) /* a point close to a curved boundary is moved into the
+                                                            * mesh */
       status = tes_problem_sample(problem, 1, value.point, 1, &value.of, &s->outputs.value[i], &(double){0});
     else if (status == TES_OK && solve_has_place(&value))
       status = tes_problem_extreme(problem, &value, &s->outputs.value[i], s->outputs.place[i]);

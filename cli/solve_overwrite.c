@@ -1,4 +1,4 @@
-/* Outputs of a solve that would overwrite its inputs, or each other: refused before anything is computed. */
+/* Refuses outputs of a solve that would overwrite its inputs, or each other, before anything is computed. */
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 
 enum { INPUTS = 5 /* beside tables */, FEW = 9 /* outputs beside lines */ };
 
-/* A file and what it is for: "the report". */
+/* A file and its purpose: "the report". */
 typedef struct Named {
   const char *what, *path;
 } Named;
 
-/* The place of a file that is not there: its folder without links, and its name. */
+/* The place of a file that does not exist: its folder without links, and its name. */
 static bool same_place(const char *a, const char *b) {
   const char *const path[2] = {a, b};
   char folder[2][PATH_MAX], resolved[2][PATH_MAX];
@@ -29,7 +29,7 @@ static bool same_place(const char *a, const char *b) {
   return !strcmp(resolved[0], resolved[1]) && !strcmp(base[0], base[1]);
 }
 
-/* Whether both names mean one file, through links too. Pipes and terminals may be named twice. */
+/* Whether both names mean the same file, through links too. Pipes and terminals may be given twice. */
 static bool same_file(const char *a, const char *b) {
   struct stat at[2];
   if (!strcmp(a, "-") || !strcmp(b, "-")) return !strcmp(a, b);
@@ -61,12 +61,12 @@ static bool refuse(Solve *s, const Named *output, const Named *other, bool input
   return true;
 }
 
-/* The file, or a file of a pattern of checkpoints (data.b.file). */
+/* The file, or any file that matches a pattern of checkpoints (data.b.file). */
 static bool is_input(const char *path, const char *input) {
   return same_file(path, input) || (strpbrk(input, "*?[") && fnmatch(input, path, 0) == 0);
 }
 
-/* A checkpoint may go on in its own file. */
+/* A checkpoint may be continued in its own file. */
 static bool continues(const Solve *s, const Named *output, const Named *input) {
   return s->input && output->path == s->input->checkpoint && input->path == s->options->restart;
 }
@@ -82,8 +82,8 @@ static bool find_clash(Solve *s, int inputs, const Named *input, int outputs, co
   return false;
 }
 
-/* The numbered files of an adaptive solve or one in time, number by number, with all others; pictures have no list of
- * them. */
+/* Compares the numbered files of an adaptive solve or of one in time with all other files. Pictures have no list
+ * file. */
 static TesStatus check_steps(Solve *s, int inputs, const Named *input, int outputs, Named *output) {
   const char *const path[2] = {solve_vtu_path(s), solve_png_path(s)};
   for (int step = -1; step < SOLVE_STEPS && !s->refusal[0]; step++) {

@@ -1,4 +1,4 @@
-/* The plot of a run in time: values over time, from the rows of its series, also of those before a restart. */
+/* The plot of a run in time: values over time, from the rows of its series, including rows of before a restart. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "figure.h"
 #include "solve.h"
 
-enum { BEFORE = 6 /* columns of a series before the fields at points and the values */ };
+enum { BEFORE = 6 /* columns of a series in front of the fields at points and the values */ };
 
 /* The numbers of a series: time, and the lines of the plot. */
 typedef struct Rows {
@@ -27,7 +27,7 @@ static bool make_room(Rows *rows, int columns) {
   return true;
 }
 
-/* A cell that is empty or no number is NaN, which is not drawn. */
+/* A cell that is empty or not a number gives NaN, which is not drawn. */
 static double number_in(const char *row, int column) {
   char *end;
   for (; column > 0 && row; column--) {
@@ -66,7 +66,7 @@ static bool has_number(const Rows *rows, int lines) {
   return false;
 }
 
-/* The largest absolute number of a line; 0: there is none. */
+/* The largest absolute value of a line; 0: there is none. */
 static double size_of(const CliLine *line) {
   double size = 0;
   for (int i = 0; i < line->points; i++)
@@ -74,7 +74,7 @@ static double size_of(const CliLine *line) {
   return size;
 }
 
-/* Whether a common axis would make a line flat: lines differ in size by more than a factor of ten. */
+/* Whether a common axis would make a line flat: sizes of lines differ by more than a factor of ten. */
 static bool differ_in_size(int lines, const CliLine *line) {
   double low = INFINITY, high = 0;
   for (int i = 0; i < lines; i++) {

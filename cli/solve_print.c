@@ -1,4 +1,4 @@
-/* What a solve tells people: the problem, the levels, a line an iteration, the outcome. */
+/* The printed text of a solve: the problem, the levels, one line per iteration, the outcome. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void print_direction(const Solve *s, int d) {
             smallest, largest > smallest * (1 + 1e-9) ? " to " : " = ", largest);
 }
 
-/* "8 x 8" of a box, "64" of other meshes. */
+/* "8 x 8" for a box, "64" for other meshes. */
 static void count_cells(const TesMesh *mesh, char text[64]) {
   TesMeshInfo info = tes_mesh_info(mesh);
   int64_t layer = 1;
@@ -107,7 +107,7 @@ void solve_print_solver(const Solve *s, const TesProblem *problem) {
 }
 
 void solve_print_step(const Solve *s, const TesAdaptStep *step) {
-  enum { LAST = SOLVE_COLUMNS };                                   /* ranks behind all values */
+  enum { LAST = SOLVE_COLUMNS };                                   /* rank of the columns that are left out first */
   const bool dual = s->input->adapt.estimator == TES_ESTIMATE_DWR; /* whose estimate has a sign */
   SolveColumns c = {0};
   if (step->step == 0 && strcmp(tes_context_device(s->context), "cpu") != 0)
@@ -127,7 +127,7 @@ void solve_print_step(const Solve *s, const TesAdaptStep *step) {
   solve_print_columns(s, TES_LOG_INFO, &c, step->step == 0);
 }
 
-/* Seconds still to go at the rate of the last iteration; negative: unknown. */
+/* Remaining seconds at the rate of the last iteration; negative: unknown. */
 static double time_left(const Solve *s, int iteration, double residual, double elapsed) {
   const double factor = residual / s->previous_residual;
   if (iteration == 0 || !(factor < 1) || !(residual > s->tolerance)) return -1;
@@ -163,7 +163,7 @@ double solve_seconds(const Solve *s) {
   return s->result.seconds + (s->step_count ? s->setup_seconds : 0);
 }
 
-/* Whether full multigrid made the start of the last solve: the choice says so first. */
+/* Whether full multigrid made the start of the last solve: the text of the method begins with that. */
 static bool began_with_full(const Solve *s) {
   static const char full[] = "full multigrid";
   return !strncmp(s->text[0], full, sizeof full - 1) && s->result.residuals[0] > 0;
@@ -174,9 +174,9 @@ double solve_rate(const Solve *s) {
   return nothing ? NAN : (double)s->all_dofs / solve_seconds(s);
 }
 
-/* What is estimated of a flow. The estimate is 3 to 10 times the error of smooth flows, and forces are some times less
- * exact than velocities: from 3 % on they are wrong by 1 % and more (a cylinder's drag: 2 % at 5 %, 9 % at 35 %). Cells
- * at singular corners, which no mesh resolves, are left out of the warning. */
+/* Estimates of a flow. For smooth flows the estimate is 3 to 10 times the error, and the relative error of forces is
+ * some times larger than the error of velocities. From 3 % on forces are wrong by 1 % and more (a cylinder's drag: 2
+ * % at 5 %, 9 % at 35 %). The warning leaves out cells at singular corners, which no mesh resolves. */
 static void print_estimate(const Solve *s) {
   enum { PERCENT = 3 };
   const TesFlowEstimate *e = &s->estimate;
@@ -191,7 +191,7 @@ static void print_estimate(const Solve *s) {
               rest < 10 ? 1 : 0, rest);
 }
 
-/* What it means that no iteration was needed. */
+/* Explains why no iteration was needed. */
 static void print_no_iterations(const Solve *s) {
   const bool full = began_with_full(s), zero = s->result.residuals[0] == 0;
   solve_log(s, TES_LOG_INFO, "          %s",
@@ -200,7 +200,7 @@ static void print_no_iterations(const Solve *s) {
                    : "no iteration: the start was below the tolerance already");
 }
 
-/* Why an adaptive solve ended. */
+/* The reason why an adaptive solve ended. */
 static void print_end_of_steps(const Solve *s) {
   const TesAdaptDesc *a = &s->input->adapt;
   const TesReportStep *last = &s->steps[s->step_count - 1];
@@ -216,14 +216,14 @@ static void print_end_of_steps(const Solve *s) {
                                         : "the next mesh has more unknowns than max_dofs");
 }
 
-/* The status for people: its name in words. */
+/* The status in words. */
 static void name_outcome(TesStatus status, size_t size, char *words) {
   snprintf(words, size, "%s", tes_status_name(status));
   for (char *c = words; *c; c++)
     if (*c == '_') *c = ' ';
 }
 
-/* What was written, and how a run goes on. */
+/* The files that were written, and how to continue the run. */
 static void print_files(const Solve *s) {
   const char *checkpoint = s->has_checkpoint ? s->input->checkpoint : NULL;
   const char *const files[] = {s->vtu,  s->vtkhdf, s->png, s->film, s->in_time.report.series,

@@ -46,7 +46,7 @@ static void fill_input(const Solve *s, TesReport *report) {
   if (c->adaptive) report->steps = s->steps, report->step_count = s->step_count;
 }
 
-/* Of the case, then of the library. */
+/* Warnings of the case, then warnings of the library. */
 static const char **list_warnings(const Solve *s, TesReport *report) {
   const int own = s->input ? s->input->warning_count : 0;
   const char *const *told;
@@ -73,7 +73,7 @@ static void fill_result(const Solve *s, TesReport *report) {
   report->error_h1 = s->error_h1;
 }
 
-/* Points and values; arrays as long as those of the case. */
+/* Points and values; arrays are as long as in the case. */
 static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *points, TesReportValue *values,
                          const char **lines) {
   const TesCase *c = s->input;
@@ -99,7 +99,7 @@ static void fill_outputs(const Solve *s, TesReport *report, TesReportPoint *poin
   report->lines = lines, report->line_count = o->lines;
 }
 
-/* names[6]: of boundaries, filled in. */
+/* names[6] <- the names of boundaries. */
 static void fill_flow(const Solve *s, const char **names, TesReportFlow *flow) {
   const int boundaries = tes_mesh_boundaries(s->mesh), fluxes = boundaries < 6 ? boundaries : 6;
   for (int i = 0; i < fluxes; i++) names[i] = tes_mesh_boundary_name(s->mesh, i);

@@ -1,4 +1,4 @@
-/* Values of a flow since a time: mean, rms, least, largest and main frequency. */
+/* Statistics of a flow's values from a time on: mean, rms, smallest and largest value, main frequency. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ TesStatus solve_add_sample(Solve *s, const TesProblem *problem) {
   return TES_OK;
 }
 
-/* Which values they are of, as a whole number. */
+/* An integer that identifies the names of the values. */
 static double key_of(const TesCase *c) {
   uint64_t key = 14695981039346656037u;
   for (int i = 0; i < c->values; i++)
@@ -39,7 +39,7 @@ static double key_of(const TesCase *c) {
   return (double)(key >> 12);
 }
 
-/* The notes of a checkpoint: the key, then the rows. */
+/* The notes of a checkpoint: the key, followed by the rows. */
 TesStatus solve_note_samples(Solve *s, TesProblem *problem) {
   SolveSamples *m = &s->samples;
   const size_t size = m->count * (size_t)(1 + s->input->values);
@@ -52,7 +52,7 @@ TesStatus solve_note_samples(Solve *s, TesProblem *problem) {
   return tes_problem_note(problem, (int64_t)(1 + size), note);
 }
 
-/* The first sample is that of the first step from the time on. */
+/* Whether the first sample belongs to the first step after the time. */
 static bool are_complete(const SolveSamples *m, double from, size_t width) {
   return m->count > 1 && m->row[0] - from < 1.5 * (m->row[width] - m->row[0]);
 }
@@ -95,7 +95,7 @@ static double value_of(const Signal *g, size_t i) {
   return g->row[i * (size_t)g->width + (size_t)g->column];
 }
 
-/* The trapezoidal mean of the value (power 1), or of the square of its distance from the mean. */
+/* The mean by the trapezoidal rule of the value (power 1), or of its squared distance from the mean. */
 static double mean_of(const Signal *g, bool square) {
   const double all = time_of(g, g->count - 1) - time_of(g, 0);
   double sum = 0;
@@ -107,8 +107,8 @@ static double mean_of(const Signal *g, bool square) {
   return g->count > 1 && all > 0 ? g->mean + sum / all - (square ? g->mean : 0) : square ? 0 : value_of(g, 0);
 }
 
-/* |integral of (v - mean) hann(t) exp(-2 pi i f t)|^2 from one in `stride` samples: large where the signal has the
- * frequency f. */
+/* |integral of (v - mean) hann(t) exp(-2 pi i f t)|^2 from every `stride`-th sample: it is large if the signal has
+ * the frequency f. */
 static double power(const Signal *g, size_t stride, double f) {
   const double pi = acos(-1), start = time_of(g, 0), all = time_of(g, g->count - 1) - start;
   double real = 0, imaginary = 0;
@@ -123,7 +123,7 @@ static double power(const Signal *g, size_t stride, double f) {
   return real * real + imaginary * imaginary;
 }
 
-/* The largest within (low, high), by golden sections. */
+/* The position of the maximum within (low, high), by golden-section search. */
 static double sharpen(const Signal *g, double low, double high) {
   const double golden = (sqrt(5) - 1) / 2;
   for (int i = 0; i < 40; i++) {
@@ -136,8 +136,8 @@ static double sharpen(const Signal *g, double low, double high) {
   return (low + high) / 2;
 }
 
-/* The frequency of largest power of at least two periods, looked for in steps of half a period of the whole time up
- * to a quarter of the samples and 500 periods. NaN: the value does not change, or has no such frequency. */
+/* The frequency of largest power that has at least two periods. It is searched in steps of half a period of the whole
+ * time, up to a quarter of the samples and 500 periods. NaN: the value does not change, or has no such frequency. */
 static double frequency_of(const Signal *g, double rms) {
   enum { LEAST = 16, MOST = 1000, USED = 4 * MOST };
   const double all = time_of(g, g->count - 1) - time_of(g, 0);

@@ -1,4 +1,4 @@
-/* A solution in time: steps, a line now and then, files and series on the way. */
+/* A solution in time: steps, a printed line from time to time, files and series. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 
 /* ---- when ---------------------------------------------------------------------------------------------- */
 
-/* Outputs before and at a step, without that of the start. */
+/* Number of outputs before and at a step, without the output of the start. */
 static int outputs_until(const Solve *s, const TesCaseEvery *every, const TesProblemInfo *info, int step) {
   enum { USUAL = 51 };
   const TesTimeDesc *t = &s->input->problem.time;
-  if (info->varies && every->steps == 0) { /* of this step and the one before */
+  if (info->varies && every->steps == 0) { /* of this step and of the previous step */
     const double each = every->time > 0 ? every->time : (t->end - t->start) / USUAL;
     return (int)floor(((step == info->step ? info->time : info->before) - t->start) / each + 1e-9);
   }
@@ -28,12 +28,13 @@ bool solve_is_due(const Solve *s, const TesCaseEvery *every, const TesProblemInf
   return step == info->steps;
 }
 
-/* All ranks go by the clock of rank 0. */
+/* All ranks use the clock of rank 0. */
 static double now_of_all(void) {
   return tes_communicator_first(cli_ranks(), solve_now());
 }
 
-/* The same for an output that is written so many minutes after the one before; its number is that of the step. */
+/* The same for an output that is written this many minutes after the previous one; its number is the number of the
+ * step. */
 static bool is_due(Solve *s, const TesCaseEvery *every, const TesProblemInfo *info, double *written,
                    int *number) {
   if (!(every->minutes > 0)) return solve_is_due(s, every, info, info->step, number);
@@ -76,7 +77,7 @@ static TesStatus tell_failure(const Solve *s) {
   return TES_IO;
 }
 
-/* The step of a row "time,step,.."; -1: it is none. */
+/* The step of a row "time,step,.."; -1: it is not such a row. */
 static long step_of(const char *row) {
   const char *comma = strchr(row, ',');
   char *end;
@@ -84,7 +85,7 @@ static long step_of(const char *row) {
   return comma && end > comma + 1 && *end == ',' ? step : -1;
 }
 
-/* Rows of a file up to a step, behind its header; NULL: there is no such file. The caller frees. */
+/* Rows of a file up to a step, without its header; NULL: there is no such file. The caller frees them. */
 static char *read_rows(const char *path, int last) {
   FILE *file = fopen(path, "r"), *rows;
   char *line = NULL, *text = NULL;
@@ -101,7 +102,7 @@ static char *read_rows(const char *path, int last) {
   return text;
 }
 
-/* After a restart the rows of the steps before stay. */
+/* After a restart the rows of earlier steps stay. */
 static TesStatus begin_series(Solve *s) {
   const bool writes = tes_communicator_rank(cli_ranks()) == 0;
   char *rows = s->options->restart ? read_rows(s->input->series, s->first_step) : NULL;
@@ -123,7 +124,7 @@ static TesStatus add_row(Solve *s, const TesProblemInfo *info, int iterations) {
 
 /* ---- outputs of a step --------------------------------------------------------------------------------- */
 
-/* At the end in any case, not at the start. */
+/* A checkpoint is always due at the end; at the start only if checkpoints are kept. */
 static bool checkpoint_is_due(const Solve *s, const TesProblemInfo *info) {
   const TesCaseEvery *every = &s->input->checkpoint_every;
   const double minutes = every->minutes > 0 ? every->minutes : 10;
@@ -134,7 +135,8 @@ static bool checkpoint_is_due(const Solve *s, const TesProblemInfo *info) {
   return now_of_all() - s->in_time.written > 60 * minutes;
 }
 
-/* Where they are kept, the file with the number of the step holds the same: first it, so that no state is lost. */
+/* If checkpoints are kept, the file with the step's number has the same contents. It is written first, so that no
+ * state is lost. */
 static TesStatus write_checkpoint(Solve *s, TesProblem *problem) {
   const char *path = s->input->checkpoint;
   TesStatus status = solve_note_samples(s, problem);
@@ -183,8 +185,8 @@ static TesStatus write_outputs(Solve *s, TesProblem *problem, int iterations) {
   return status;
 }
 
-/* Steps until the change per unit of time is as small as time.steady wants it, at its rate in about the last half of
- * the steps; `left` where it does not fall so fast. */
+/* Steps until the change per unit of time is as small as time.steady requires, if it continues to fall at the rate of
+ * about the last half of the steps; `left` if it does not fall so fast. */
 static double steps_left(Solve *s, const TesProblemInfo *info, int left) {
   SolveInTime *t = &s->in_time;
   if (info->change > 0 && info->step >= 2 * t->change_step[1]) {
@@ -197,7 +199,7 @@ static double steps_left(Solve *s, const TesProblemInfo *info, int left) {
   return steps >= 0 && steps < left ? steps : left;
 }
 
-/* Values on the way are for people: those that cannot be found are left out. */
+/* Values during the run are only printed: values that cannot be found are left out. */
 static TesStatus find_values(Solve *s, const TesProblem *problem) {
   const double start = solve_now();
   TesStatus status = s->input->values ? solve_find_numbers(s, problem) : TES_OK;
@@ -209,7 +211,7 @@ static TesStatus find_values(Solve *s, const TesProblem *problem) {
   return status;
 }
 
-/* Between the lines of the table. */
+/* Printed between the lines of the table. */
 static void print_progress(const Solve *s, const TesProblemInfo *info, const char *span) {
   char line[160], change[40] = "";
   if (s->options->log || tes_communicator_rank(cli_ranks()) > 0) return;
@@ -219,7 +221,7 @@ static void print_progress(const Solve *s, const TesProblemInfo *info, const cha
   cli_progress(line);
 }
 
-/* About twenty lines in all, or one a step. */
+/* About twenty lines in all, or one per step. */
 static TesStatus print_step(Solve *s, const TesProblem *problem, const TesProblemInfo *info,
                             const TesSolveResult *result) {
   const int done = info->step - s->first_step, left = info->steps - info->step;
@@ -254,7 +256,7 @@ static TesStatus print_step(Solve *s, const TesProblem *problem, const TesProble
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* Least, median and most of the counts. */
+/* Smallest, median and largest number of iterations. */
 static void summarize(SolveInTime *t) {
   int64_t seen = 0;
   const int64_t steps = t->report.steps;
@@ -276,7 +278,7 @@ static TesStatus keep_step(Solve *s, const TesProblem *problem, const TesSolveRe
   t->report.l2_space_time = info.l2_space_time;
   t->report.mean_forces = s->input->problem.mean_components ? tes_mesh_info(s->mesh).dim : 0;
   memcpy(t->report.mean_force, info.mean_force, sizeof info.mean_force);
-  if (s->outcome == TES_OK) { /* else the step is not made */
+  if (s->outcome == TES_OK) { /* otherwise the step is not made */
     t->report.steps++;
     t->count[result->iterations < most ? result->iterations : most]++;
     summarize(t);
@@ -305,7 +307,7 @@ static TesStatus keep_remesh(Solve *s, const TesProblemInfo *info, const TesReme
   return TES_OK;
 }
 
-/* The mesh follows the solution, where the case says so. */
+/* Adapts the mesh to the solution, if the case wants it. */
 static TesStatus remesh(Solve *s, TesProblem *problem) {
   TesAdaptDesc desc = s->input->adapt;
   TesRemesh r;
@@ -325,7 +327,7 @@ static TesStatus remesh(Solve *s, TesProblem *problem) {
   return keep_remesh(s, &info, &r);
 }
 
-/* How many, and what one costs beside a step. */
+/* The number of changes of the mesh, and the cost of one relative to a step. */
 static void print_remeshes(const Solve *s) {
   const SolveInTime *t = &s->in_time;
   const int64_t n = t->report.remeshes;
@@ -337,7 +339,7 @@ static void print_remeshes(const Solve *s) {
 
 /* ---- runs that end early ------------------------------------------------------------------------------- */
 
-/* A step that failed left the state before it: files of that, where there are none yet. */
+/* After a step that failed the previous state exists: its files are written, if they do not exist yet. */
 static TesStatus write_last(Solve *s, TesProblem *problem) {
   const TesCase *c = s->input;
   const TesProblemInfo info = tes_problem_info(problem);
@@ -401,7 +403,7 @@ static TesStatus finish(Solve *s, const TesProblem *problem) {
   return status == TES_OK ? solve_write_film(s) : status;
 }
 
-/* Another step, method or degree has no use for a history, but for the state at its end. */
+/* Another step length, method or degree cannot use the history, only the state at its end. */
 static TesStatus read_history(Solve *s, TesProblem *problem) {
   const TesStatus status = tes_problem_read(problem, s->checkpoint);
   const char *message = tes_context_message(s->context);

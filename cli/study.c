@@ -1,4 +1,5 @@
-/* tessera study: a case, solved for lists of values of one key or two; a table of sizes, errors, orders and times. */
+/* tessera study: a case, solved for lists of values of one or two keys; a table of sizes, errors, orders and
+ * times. */
 #include "study.h"
 #include <getopt.h>
 #include <math.h>
@@ -43,7 +44,7 @@ static const struct option long_options[] = {{"set", required_argument, NULL, SE
                                              {"help", no_argument, NULL, HELP},
                                              {0}};
 
-/* Files of each solve would overwrite those of the one before. */
+/* Refuses files of single solves: each solve would overwrite the files of the previous one. */
 static const char *const no_files[STUDY_OUTPUTS] = {
     "output.vtu=null",        "output.vtkhdf=null", "output.png=null",   "output.series=null",
     "output.checkpoint=null", "output.json=null",   "output.lines=null", "output.points=null",
@@ -51,7 +52,7 @@ static const char *const no_files[STUDY_OUTPUTS] = {
 
 /* ---- options ------------------------------------------------------------------------------------------- */
 
-/* The comma that ends a value: none within brackets or quotes. */
+/* The comma that ends a value: commas within brackets or quotes do not. */
 static char *end_of_value(char *at) {
   int depth = 0;
   char quote = 0;
@@ -70,7 +71,7 @@ static char *end_of_value(char *at) {
   return at;
 }
 
-/* "0..3" alone: its numbers are written out. */
+/* A text "0..3" is replaced by its numbers. */
 static char *written_out(const char *text) {
   const char *values = strchr(text, '=') + 1;
   int first, last, end = 0;
@@ -114,7 +115,7 @@ bool study_parse_key(Study *study, const char *text) {
   }
 }
 
-/* "NAME=NUMBER,..": the next one, *at <- what is behind it; false: there is none, or it is wrong. */
+/* The next entry of "NAME=NUMBER,.."; *at <- the text after it. False: there is none, or it is wrong. */
 static bool next_exact(const char **at, const char **name, int *length, double *number) {
   char *end;
   *name = *at, *length = (int)strcspn(*at, "=,");
@@ -181,7 +182,7 @@ static void keep_row(void *user, const Solve *s) {
   study_keep(user, s);
 }
 
-/* "KEY=value" of a row behind all other overrides; `text` holds it. */
+/* Appends the "KEY=value" of a row to all other overrides; `text` stores it. */
 static void set_row(const Study *study, int row, char *text[STUDY_KEYS], SolveOptions *o) {
   *o = study->solve;
   if (o->common.verbosity == TES_NORMAL) o->common.verbosity = TES_QUIET;
@@ -192,7 +193,7 @@ static void set_row(const Study *study, int row, char *text[STUDY_KEYS], SolveOp
   }
 }
 
-/* Calls for all rows, until one fails. */
+/* Calls a function for all rows, until one call fails. */
 static TesStatus for_rows(TesContext *ctx, Study *study,
                           TesStatus (*call)(TesContext *ctx, Study *study, const SolveOptions *o)) {
   TesStatus status = TES_OK;
@@ -216,7 +217,7 @@ static TesStatus for_rows(TesContext *ctx, Study *study,
   return status;
 }
 
-/* All cases are read before the first one is solved. */
+/* Reads all cases before the first one is solved. */
 static TesStatus check_row(TesContext *ctx, Study *study, const SolveOptions *o) {
   TesCase *input = NULL;
   (void)study;
@@ -259,7 +260,7 @@ static TesStatus check_files(TesContext *ctx, const Study *study) {
   return status;
 }
 
-/* Rows that are there are written also where a later one failed. */
+/* The existing rows are written even if a later row failed. */
 static TesStatus write_files(TesContext *ctx, const Study *study) {
   TesStatus status = TES_OK;
   if (study->table.rows == 0) return TES_OK;
@@ -269,7 +270,7 @@ static TesStatus write_files(TesContext *ctx, const Study *study) {
   return status;
 }
 
-/* 1 where a solve did not converge. */
+/* 1 if a solve did not converge. */
 static int exit_of(const Study *study, TesStatus status) {
   if (status != TES_OK) return tes_status_exit(status);
   for (int r = 0; r < study->table.rows; r++)
@@ -327,7 +328,7 @@ int cli_study(int argc, char **argv) {
     study->json = study->solve.common.json;
     study->solve.common.json = NULL;
     if ((study->csv && !strcmp(study->csv, "-")) || (study->json && !strcmp(study->json, "-")))
-      study->solve.common.verbosity = TES_QUIET; /* nothing else on the standard output */
+      study->solve.common.verbosity = TES_QUIET; /* the standard output has nothing else */
     status = refuse(study, argc);
   }
   if (!status) status = cli_ranks_launch(&study->solve.common);

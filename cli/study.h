@@ -1,4 +1,4 @@
-/* A study: one case, solved for all values of one key or two. */
+/* A study: one case, solved for all values of one or two keys. */
 #ifndef CLI_STUDY_H
 #define CLI_STUDY_H
 
@@ -13,28 +13,29 @@ typedef struct StudyKey {
   int values;
 } StudyKey;
 
-/* An error or a value of the solution; of each row. */
+/* An error or a value of the solution, for each row. */
 typedef struct StudyMeasure {
   char *name, *order_name, *limit_name;
   bool error;
   double *number, *order, *limit; /* limit NULL: errors */
 } StudyMeasure;
 
-/* What a row has beside its measures. */
+/* The data of a row besides its measures. */
 typedef struct StudyRow {
   bool solved;
   int degree, iterations;
   int64_t cells, dofs, steps;
-  double length, step, setup_seconds, solve_seconds; /* length: cells^(-1/dim); step: in time, NaN: none */
+  double length, step, setup_seconds, solve_seconds; /* length: cells^(-1/dim); step: length of steps in time, NaN:
+                                                      * none */
   const char *status;
 } StudyRow;
 
 typedef struct Study {
-  SolveOptions solve;                           /* of all rows, but for the last overrides */
+  SolveOptions solve;                           /* of all rows, without the last overrides */
   const char *draw, *csv, *json, *plot, *exact; /* exact: "NAME=NUMBER,.." */
   StudyKey key[STUDY_KEYS];
   int keys;
-  int rows, row; /* the row that is solved */
+  int rows, row; /* the row being solved */
   StudyRow *result;
   StudyMeasure *measure;
   int measures;
@@ -45,23 +46,23 @@ typedef struct Study {
   TesStatus status;
 } Study;
 
-/* "KEY=a,b,..": true where it can be used; else told. */
+/* "KEY=a,b,..". False: the text is wrong, which has been reported. */
 bool study_parse_key(Study *study, const char *text);
-/* Where row `row` stands in the list of key k. The last key varies fastest. */
+/* The position of row `row` in the list of key k. The last key varies fastest. */
 int study_position(const Study *study, int row, int k);
-/* The row before this one along the key in which sizes change, -1: there is none; and the ratio of the two rows' sizes:
- * lengths of cells or, of equal cells, steps in time. */
+/* The previous row along the key that changes sizes; -1: there is none. *ratio <- the ratio of both rows' sizes:
+ * lengths of cells or, if cells are equal, of steps in time. */
 int study_before(const Study *study, int row, double *ratio);
-/* Fills in the orders of a row, and limits where it and two before it allow it. */
+/* Fills in the orders of a row; and its limits, if the row and two rows before it determine them. */
 void study_find_orders(Study *study, int row);
-/* The order p and limit of v = limit + C h^p through three rows, coarse to fine, with h0/h1 and h1/h2 given; false:
+/* The order p and the limit in v = limit + C h^p from three rows, coarse to fine, with h0/h1 and h1/h2 given. False:
  * differences do not shrink, or change their sign. */
 bool study_extrapolate(const double value[3], const double ratio[2], double *order, double *limit);
 
-/* Names of what is measured, from the first row; false: no memory. */
+/* Names of the measures, from the first row; false: no memory. */
 bool study_begin(Study *study, const Solve *s);
 void study_keep(Study *study, const Solve *s);
-/* What --exact says of a value; NaN: nothing. */
+/* The number that --exact gives for a value; NaN: none. */
 double study_exact(const Study *study, const char *name);
 TesStatus study_plot(TesContext *ctx, const Study *study);
 void study_free(Study *study);

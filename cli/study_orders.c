@@ -1,4 +1,4 @@
-/* Orders of convergence of a study, and limits. */
+/* Orders of convergence of a study, and its limits. */
 #include <math.h>
 #include "study.h"
 
@@ -7,14 +7,14 @@ int study_position(const Study *study, int row, int k) {
   return row % study->key[k].values;
 }
 
-/* Rows between neighbours in key k. */
+/* Distance of neighbouring rows in key k. */
 static int stride(const Study *study, int k) {
   int rows = 1;
   for (int i = study->keys - 1; i > k; i--) rows *= study->key[i].values;
   return rows;
 }
 
-/* By how much smaller the second row is; 1 where nothing shrinks, or degrees differ. */
+/* The factor by which the second row is smaller; 1 if nothing shrinks, or degrees differ. */
 static double size_ratio(const StudyRow *a, const StudyRow *b) {
   if (!a->solved || !b->solved || a->degree != b->degree) return 1;
   if (a->cells != b->cells) return a->length / b->length;

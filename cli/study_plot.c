@@ -1,4 +1,4 @@
-/* A study as a figure: errors over one another, or a panel for each measure where values are drawn. A value is shown by
+/* A study as a figure: all errors in one panel; or, if values are drawn, one panel per measure. A value is drawn as
  * its distance to its limit. */
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { NAME = 120, NOTE = 16, DRAWN = 64 };
 
-/* What stands on the axes. */
+/* The labels of the axes. */
 typedef struct Axes {
   bool by_step;                     /* x: steps in time; else unknowns */
   const StudyMeasure *drawn[DRAWN]; /* none: seconds */
@@ -23,7 +23,7 @@ static bool is_listed(const char *list, const char *name) {
   return false;
 }
 
-/* --draw, or all errors and values. */
+/* The measures of --draw, or all errors and values. */
 static void choose(const Study *study, Axes *axes) {
   for (int i = 0; i < study->measures && axes->count < DRAWN; i++) {
     const StudyMeasure *m = &study->measure[i];
@@ -42,7 +42,7 @@ static double abscissa(const Study *study, const Axes *axes, int row) {
   return !r->solved ? NAN : axes->by_step ? r->step : (double)r->dofs;
 }
 
-/* The value of a measure (NULL: seconds) that is drawn for a row: its distance to the limit, where there is one. */
+/* The number drawn for a measure (NULL: seconds) in a row: its distance to the limit, if there is a limit. */
 static double ordinate(const Study *study, const StudyMeasure *m, double limit, int row) {
   if (row >= study->table.rows) return NAN;
   if (!m) return study->result[row].solve_seconds;
@@ -51,8 +51,8 @@ static double ordinate(const Study *study, const StudyMeasure *m, double limit, 
   return distance > round_off ? distance : NAN;
 }
 
-/* What a value goes to: its exact number, else the limit of the row that is nearest to its own; NaN:
- * none. */
+/* The limit of a value: its exact number, else the limit of the row whose number is closest to its limit; NaN: there
+ * is none. */
 static double find_limit(const Study *study, const StudyMeasure *m, bool *exact) {
   double limit = study_exact(study, m->name), nearest = INFINITY;
   *exact = isfinite(limit);
@@ -65,7 +65,7 @@ static double find_limit(const Study *study, const StudyMeasure *m, bool *exact)
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
 
-/* Lines of one figure, and what they point to. */
+/* Lines of one figure, and the data that they point to. */
 typedef struct Lines {
   CliLine *line;
   char (*name)[NAME], (*note)[NOTE];
@@ -87,7 +87,7 @@ static void free_lines(Lines *l) {
   free(l->line), free(l->name), free(l->note), free(l->number);
 }
 
-/* The order between the last row that is drawn and the one before it. */
+/* The order between the last row that is drawn and the row before it. */
 static void note_order(const Study *study, const Axes *axes, const StudyMeasure *m, double limit, int row,
                        char note[NOTE]) {
   double ratio = 1;
@@ -97,7 +97,8 @@ static void note_order(const Study *study, const Axes *axes, const StudyMeasure 
   if (isfinite(order)) snprintf(note, NOTE, "%s^%.1f", axes->by_step ? "dt" : "h", order);
 }
 
-/* The line of measure m (NULL: seconds) over the last key, at position `group` of the first one where there are two. */
+/* The line of measure m (NULL: seconds) over the last key; if there are two keys, at position `group` of the
+ * first. */
 static void add_line(const Study *study, const Axes *axes, const StudyMeasure *m, double limit, int group,
                      Lines *l) {
   const StudyKey *key = &study->key[study->keys - 1];
@@ -158,7 +159,7 @@ static TesStatus draw_together(TesContext *ctx, const Study *study, const Axes *
   return status;
 }
 
-/* One measure over all values of the first key. */
+/* One measure for all values of the first key. */
 static bool make_panel(const Study *study, const Axes *axes, const StudyMeasure *m, int groups, Lines *l,
                        char title[NAME], CliFigure *panel) {
   bool exact = false;

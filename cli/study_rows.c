@@ -1,17 +1,17 @@
-/* What a study keeps of its rows. */
+/* The rows of a study. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "study.h"
 
-enum { ERRORS = 8, FIXED = 6 }; /* columns beside keys and measures */
+enum { ERRORS = 8, FIXED = 6 }; /* columns besides keys and measures */
 
 typedef struct Named {
   const char *name;
   double value;
 } Named;
 
-/* Errors that the solve knows. */
+/* Errors that the solve has found. */
 static int list_errors(const Solve *s, Named list[ERRORS]) {
   int n = 0;
   if (s->is_flow) {
@@ -61,7 +61,8 @@ static void add_column(Study *study, int *n, const char *name, int wide, int dig
   study->column[(*n)++] = (CliColumn){name, wide, digits};
 }
 
-/* Keys, sizes, measures with orders and limits, times. A narrow terminal shows unknowns, status and measures first. */
+/* Keys, sizes, measures with orders and limits, times. A narrow terminal first shows unknowns, status and
+ * measures. */
 static bool make_columns(Study *study) {
   int n = 0;
   const size_t most = (size_t)(study->keys + FIXED + 3 * study->measures);
@@ -149,7 +150,7 @@ static double *number_of(Study *study, const char *name, bool error) {
   return NULL;
 }
 
-/* Failures of the whole, such as wrong values, end the study; a solve that does not converge is a row. */
+/* Failures of the whole study, such as wrong values, end it. A solve that does not converge is a row. */
 void study_keep(Study *study, const Solve *s) {
   Named errors[ERRORS];
   if (s->status != TES_OK && tes_status_exit(s->status) != 1) study->status = s->status;

@@ -25,7 +25,7 @@ static int blocks_of(const CliTable *t) {
   return last + 1;
 }
 
-/* The end of the blocks that fit from `first` on; one in any case. */
+/* The end of the blocks that fit, beginning with `first`; there is at least one. */
 static int fit_blocks(const CliTable *t, int first) {
   int end = first + 1;
   const int blocks = blocks_of(t);

@@ -23,7 +23,7 @@ static bool opens_series(const CliTable *table, int row, int series) {
   return true;
 }
 
-/* Names and numbers of all lines: as many as there are rows, times what is drawn of each. */
+/* Names and numbers of all lines: as many as rows times lines drawn per row. */
 typedef struct Lines {
   CliLine *line;
   char (*name)[NAME];
@@ -31,7 +31,7 @@ typedef struct Lines {
   int lines, numbers;
 } Lines;
 
-/* beside NULL: the line itself. */
+/* beside NULL: the line itself */
 static void add_line(const CliTable *table, const CliPlot *plot, int row, const CliBeside *beside, int colour,
                      Lines *all) {
   const CliCell *series = cell(table, row, plot->series);

@@ -1,4 +1,4 @@
-/* The files of cases/, which the build puts into the program. */
+/* The files of cases/, which are built into the program. */
 #ifndef CLI_TEXTS_H
 #define CLI_TEXTS_H
 
@@ -6,6 +6,6 @@ typedef struct CliText {
   const char *name, *text; /* "poisson.yaml", "plate.msh" */
 } CliText;
 
-extern const CliText cli_cases[]; /* the last one is {NULL, NULL} */
+extern const CliText cli_cases[]; /* {NULL, NULL} ends the list */
 
 #endif

@@ -17,14 +17,14 @@ static void derive(double sigma, double x, double d[4]) {
   d[3] = P[3] * E[0] + 3 * P[2] * E[1] + 3 * P[1] * E[2] + P[0] * E[3];
 }
 
-/* Component `part` of the curl of psi, or, part = dim, p; load: of -laplace u + alpha u + grad p. */
+/* Component `part` of the curl of psi; part = dim: p. load: instead -laplace u + alpha u + grad p. */
 typedef struct Part {
   int dim, part;
   bool load;
   double sigma, alpha;
 } Part;
 
-/* d psi / d direction; laplace: -laplace of it. */
+/* d psi / d direction; laplace: minus the Laplacian of this derivative. */
 static double slope(int dim, double d[3][4], int direction, bool laplace) {
   double sum = 0, product = 1;
   for (int a = 0; a < dim; a++) product *= d[a][a == direction];
@@ -86,7 +86,7 @@ static double uniform(uint64_t *seed) {
   return ((double)(*seed >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* Box and Muller's transformation. */
+/* Box and Muller's method for normally distributed numbers. */
 static void fill_normal(uint64_t seed, int64_t n, double *values) {
   for (int64_t i = 0; i < n; i += 2) {
     const double radius = sqrt(-2 * log(uniform(&seed))), angle = 2 * M_PI * uniform(&seed);

@@ -7,13 +7,13 @@
 
 #include "tessera/problem.h"
 
-/* exact and f of the description become those of nu = 1 and this alpha, on the unit square or cube. */
+/* Sets exact and f of the description for nu = 1 and this alpha, on the unit square or cube. */
 TesStatus flow_manufacture(TesContext *ctx, int dim, double sigma, double alpha, TesProblemDesc *desc);
 /* Destroys these functions. */
 void flow_forget(TesProblemDesc *desc);
 
-/* A TesLoadCallback: entries of the velocity become normally distributed, the same ones for a seed (user:
- * uint64_t). */
+/* A TesLoadCallback: entries of the velocity become normally distributed random numbers, which the seed determines
+ * (user: uint64_t). */
 TesStatus flow_random_load(void *user, const TesSpace *space, TesVector *b);
 
 #endif

@@ -22,7 +22,7 @@ static void rotate(Columns *c, int j, double *h) {
   c->g[j] *= c->cosine[j];
 }
 
-/* basis[j + 1] and column h from basis[j]; w: work. */
+/* basis[j + 1] and column h from basis[j]; w: scratch. */
 static TesStatus arnoldi(TesContext *ctx, const TesOperator *op, TesMultigrid *cycle, int j,
                          TesVector **basis, TesVector *w, double *h) {
   TesStatus status = TES_OK;

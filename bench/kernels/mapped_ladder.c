@@ -5,8 +5,8 @@
 #include "kernels/texts.h"
 #include "operator/mapped/device/mapped_device.h"
 
-/* What the paper tells: BP1.0 kernels 1, 3, 6, 7, 8; BP3.0 in planes kernels 1, 2, 3, 5, 9; BP3.5 in planes kernels 1,
- * 6, 10; in cubes BP3.0 kernels 1 and 9, BP3.5 kernels 1, 3, 5. */
+/* Figures of the paper's text: BP1.0 kernels 1, 3, 6, 7, 8; BP3.0 in planes kernels 1, 2, 3, 5, 9; BP3.5 in planes
+ * kernels 1, 6, 10; in cubes BP3.0 kernels 1 and 9, BP3.5 kernels 1, 3, 5. */
 const BenchMappedRung bench_mapped_rungs[BENCH_MAPPED_RUNGS] = {
     {"global",
      "planes of threads; every contraction reads and writes global memory",
@@ -33,7 +33,7 @@ const BenchMappedRung bench_mapped_rungs[BENCH_MAPPED_RUNGS] = {
     {"cube_registers", "the same, results summed in registers", true, 3, false, {0, 0, 0}},
     {"cube_shared", "values in one shared array", true, 4, false, {0, 0, 610}},
     {"cube_arrays", "values in four shared arrays: fewer barriers", true, 5, false, {0, 900, 0}}};
-enum { MOST_CUBE = 10 }; /* points a direction of a block of at most 1024 threads */
+enum { MOST_CUBE = 10 }; /* points per direction in a block of at most 1024 threads */
 
 int bench_mapped_rung_find(const char *name) {
   for (int rung = 0; rung < BENCH_MAPPED_RUNGS; rung++)
@@ -48,7 +48,7 @@ const char *bench_mapped_rung_refuses(int rung, int q, bool collocated) {
   return NULL;
 }
 
-/* Numbers of shared memory, as the kernels' heads say. */
+/* Numbers in shared memory, as in the heads of the kernels. */
 static int count_shared(const BenchMappedRung *rung, int n, int q) {
   const int level = rung->level, cube = q * q * q;
   if (rung->cube) return q * n + q * q + (level == 4 ? cube : level == 5 ? 4 * cube : 0);
@@ -58,21 +58,21 @@ static int count_shared(const BenchMappedRung *rung, int n, int q) {
   return 3 * q * qp * (level >= 6 ? q : 1) + q * np + q * qp;
 }
 
-/* Planes of threads, columns in registers. A column: matrix entries alone are read; along x and y: a value and an entry
- * for each layer, or an entry for all layers. */
+/* Planes of threads, columns in registers. Along a column only matrix entries are read. Along x and y a value and an
+ * entry are read for each layer, or an entry for all layers. */
 static double planes_traffic(int level, double n, double q, bool collocated, bool stiffness) {
   const bool once = level >= 7;
   const double threads = q * q, layers = once ? q + 1 : 2 * q, column_nq = n * (once ? ceil(q / 2) : q),
                column_qn = q * (once ? ceil(n / 2) : n), column_qq = q * (once ? ceil(q / 2) : q);
   double numbers = q * n + q * q; /* the matrices */
-  if (!collocated)                /* there: z, y, x; back: x, y, z; what is written, then what is read */
+  if (!collocated)                /* to points: z, y, x; back: x, y, z; written numbers, then read numbers */
     numbers += threads * (column_nq + column_qn) + q * (n * n + n * q + q * q + n * q) +
                layers * (n * n * q + n * q * q + q * n * q + q * n * n);
   if (stiffness) numbers += 2 * threads * column_qq + 3 * threads * q + 4 * threads * q * layers;
   return numbers;
 }
 
-/* Cubes of threads: an entry, and where values are in shared memory a value, for each step of a sum. */
+/* Cubes of threads: for each step of a sum an entry is read, and a value if values are in shared memory. */
 static double cube_traffic(int level, double n, double q, bool collocated, bool stiffness) {
   const double points = q * q * q, each = level >= 4 ? 2 : 1;
   double numbers = q * n + q * q, writes = 0;

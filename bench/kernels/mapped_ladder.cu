@@ -27,7 +27,7 @@
 #define INPUT real *
 #endif
 #define PADDED(n)                                                                                            \
-  ((n) + (LEVEL >= 4 && (n) % 8 == 0)) /* 8 or 16 threads would ask the same banks of memory */
+  ((n) + (LEVEL >= 4 && (n) % 8 == 0)) /* 8 or 16 threads would access the same banks of memory */
 #define QP PADDED(Q)
 #define NP PADDED(N)
 #if LEVEL >= 5
@@ -141,7 +141,7 @@ TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const 
   UNROLL                                                                                                     \
   for (int l = 0; l < (length); l++) result += (entry) * (from)[(LEVEL >= 6 ? (k)*Q * QP : 0) + l * (stride)];
 
-/* For all layers at once where whole cells are at hand, so that an entry is loaded once. */
+/* For all layers at once, if whole cells are in shared memory, so that an entry is loaded once. */
 #define LAYERS(layers, length, entry, from, stride, out)                                                     \
   if (LEVEL >= 7) {                                                                                          \
     UNROLL                                                                                                   \
@@ -158,7 +158,7 @@ TESK_DEVICE void apply_cell(const real *x, real *y, const real *geometry, const 
 #define AT(k) ((LEVEL >= 6 ? (k)*Q * QP : 0) + j * QP + i)
 
 #if !COLLOCATED
-/* v[Q] of all layers along one direction: `s` takes the layers, `mine` says who has a result. */
+/* v[Q] of all layers along one direction. `s` stores the layers; `mine` says which threads have a result. */
 #define ALONG(owner, mine, length, entry, from, stride)                                                      \
   if (LEVEL >= 6) {                                                                                          \
     real sum[Q];                                                                                             \

@@ -10,23 +10,24 @@
 enum { BENCH_MAPPED_RUNGS = 15 };
 typedef struct BenchMappedRung {
   const char *name, *text;
-  bool cube;       /* a thread a point, of which a block has at most 1000; else a thread a column of points */
-  int level;       /* of the kernel's text */
-  bool split;      /* interpolation, derivatives and projection are launches of their own: nothing of BP5 */
-  double paper[3]; /* GFLOP/s of BP1, BP3 and BP5 (BP3.5), the best that the paper's text tells of its kernel on a
-                    * P100, counted with full matrices; 0: nothing */
+  bool cube;       /* one thread per point, of which a block has at most 1000; false: one thread per column of
+                    * points */
+  int level;       /* LEVEL of the kernel */
+  bool split;      /* interpolation, derivatives and projection are separate launches; no BP5 */
+  double paper[3]; /* GFLOP/s of BP1, BP3 and BP5 (BP3.5): the best that the paper's text gives for its kernel on a
+                    * P100, counted with full matrices; 0: not given */
 } BenchMappedRung;
-/* Planes of threads first, then cubes. */
+/* Kernels with planes of threads first, then kernels with cubes. */
 extern const BenchMappedRung bench_mapped_rungs[BENCH_MAPPED_RUNGS];
 
-/* The number of a name; -1: there is none. */
+/* The index of a name; -1: there is none. */
 int bench_mapped_rung_find(const char *name);
-/* Why a rung is not for an operator with q points a direction, collocated or not; NULL: it is. */
+/* The reason why a rung cannot serve an operator with q points per direction, collocated or not; NULL: it can. */
 const char *bench_mapped_rung_refuses(int rung, int q, bool collocated);
 
-/* What all threads of a block read and write in shared memory, in numbers, as the text of its kernel says: n nodes and
- * q points a direction. A matrix entry counts for each thread that reads it.
- * 0: "global" has nothing there, "shared" no columns in registers: no bound is told. */
+/* Numbers that all threads of a block read and write in shared memory, counted in the text of its kernel; n nodes and
+ * q points per direction. A matrix entry counts for each thread that reads it. 0: there is no bound: "global" has
+ * nothing in shared memory, "shared" has no columns in registers. */
 double bench_mapped_rung_traffic(int rung, int n, int q, bool collocated, bool stiffness);
 
 typedef struct BenchMappedLadder {
@@ -35,16 +36,15 @@ typedef struct BenchMappedLadder {
   int threads;
   size_t shared;
   double mass;
-  const void *geometry; /* the caller sets it: [cell][s][q^3] of the precision */
+  const void *geometry; /* set by the caller: [cell][s][q^3] in the kernel's precision */
   void *tables, *work;  /* device memory: I, D; work arrays */
   void *D;
 } BenchMappedLadder;
 
-/* `rung`: number of the name above. Errors: TES_INVALID_INPUT for what the ladder does not have. */
+/* `rung`: index in the list above. Errors: TES_INVALID_INPUT for a kernel that the ladder does not have. */
 TesStatus bench_mapped_ladder_make(TesContext *ctx, const TesiMappedKernelDesc *desc, int rung, int64_t cells,
                                    BenchMappedLadder *ladder);
-/* The same kernel for what a mapped operator on a device with kernels does, with the operator's stored factors,
- * which are borrowed. */
+/* The same kernel for a mapped operator on a device with kernels. It borrows the operator's stored factors. */
 TesStatus bench_mapped_ladder_of(const TesOperator *op, int rung, BenchMappedLadder *ladder);
 TesStatus bench_mapped_ladder_run(TesContext *ctx, const BenchMappedLadder *ladder, int64_t cells,
                                   const void *x, void *y);

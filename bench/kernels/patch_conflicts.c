@@ -1,4 +1,4 @@
-/* Conflicts of banks in the kernels of patch_ladder.cu, from what the emulator's threads note. */
+/* Bank conflicts in the kernels of patch_ladder.cu, from the notes of the emulator's threads. */
 #include <stdlib.h>
 #include <string.h>
 #include "device/kernel.h"
@@ -6,7 +6,8 @@
 
 enum { LANES = 32, BANKS = 32, BANK_BYTES = 4 };
 
-/* The most places that one bank has to serve, of lanes[first..end); a place that several want is served once. */
+/* The largest number of places that one bank has to serve for lanes[first..end). A place that several lanes access is
+ * served once. */
 static long long wavefronts_of(const long long *places, int first, int end, int banks) {
   long long most = 0;
   for (int i = first; i < end; i++) {
@@ -21,7 +22,7 @@ static long long wavefronts_of(const long long *places, int first, int end, int 
   return most;
 }
 
-/* Lanes that are idle count as none: places below 0. */
+/* Idle lanes have places below 0 and do not count. */
 BenchConflicts bench_wavefronts(int lanes, const long long *places, size_t size) {
   const int words = (int)size / BANK_BYTES, part = LANES / words;
   BenchConflicts c = {0};
@@ -90,7 +91,7 @@ done:
   return status;
 }
 
-/* Values that a thread notes, at most: two or three for each of its multiply-adds. */
+/* An upper bound for the values that a thread notes: two or three for each of its multiply-adds. */
 static int room_for_notes(int dim, int degree, int threads_a_patch) {
   const double n = 2 * degree + 1, a_patch = dim == 3 ? 13 * n * n * n * n : 8 * n * n * n;
   return (int)(2 * (3 * a_patch / threads_a_patch + 40 * n * n)) + 1024;
@@ -146,8 +147,8 @@ done:
   return status;
 }
 
-/* Each multiply-add reads a value and an entry of a matrix, or a line is read once for all its results; results are
- * written, and read where something is added to them. */
+/* Each multiply-add reads a value and an entry of a matrix, or a line is read once for all its results. Results are
+ * written; they are also read if something is added to them. */
 double bench_ladder_accesses(const BenchLadderVariant *v, int dim, int degree) {
   const double m = 2 * degree - 1, n = 2 * degree + 1, inner = dim == 3 ? m * m * m : m * m;
   if (v->shortcut || v->data || v->form == 5) return 0;

@@ -143,7 +143,7 @@ typedef struct Ladder { /* as in the kernel */
 
 typedef struct Plan {
   const BenchLadderVariant *variant;
-  TesiKernel kernel[2]; /* by part; fused: the second alone */
+  TesiKernel kernel[2]; /* by part; fused: only the second */
   int patches, notes;
   unsigned threads;
   size_t shared;
@@ -207,7 +207,7 @@ typedef struct Text {
   const char *type;
 } Text;
 
-/* Rows i < rows, columns j < columns of `at`; never without an entry. */
+/* Rows i < rows, columns j < columns of `at`; at least one entry. */
 static void print_table(Text *t, const char *name, int rows, int columns, const double *values) {
   t->used +=
       (size_t)snprintf(t->data + t->used, t->size - t->used, "TESK_TABLE(%s, tesk_%s, {", t->type, name);
@@ -230,7 +230,7 @@ static void print_halves(Text *t, const char *even, const char *odd, const Numbe
   print_table(t, odd, k - 1, k, O);
 }
 
-/* Full matrices and halves: what a form does not use costs nothing. */
+/* Full matrices and halves: those that a form does not use cost nothing. */
 static TesStatus print_tables(TesContext *ctx, const Numbers *p, const char *type, char **text) {
   TesStatus status = TES_OK;
   double E[MOST * MOST], O[MOST * MOST];
@@ -333,8 +333,8 @@ static void fill_arguments(const TesOperator *op, Ladder *a) {
   a->scale = hx / (tesi_diffusion_of(op)->a * hy * hz);
 }
 
-/* Threads of a patch: one a line across, or a node (in 2D, in blocks of threads in 3D); of lines in registers in 2D
- * there are as many as a side has nodes. Tensor cores want whole warps. */
+/* Threads of a patch: one per line, or per node (in 2D, and in 3D blocks of threads). With lines in registers in 2D
+ * there are as many as a side has nodes. Tensor cores need whole warps. */
 static int choose_team(const BenchLadderVariant *v, int dim, int n) {
   if (v->form == 5) return dim == 3 ? (n * n + 31) / 32 * 32 : 32;
   if (v->blocks_3d) return tesi_min(n * n * n, MOST_THREADS);
@@ -418,7 +418,7 @@ done:
 }
 
 /* ---- sweeps -------------------------------------------------------------------------------------------- */
-/* log NULL: all blocks of the colour, else the first, which notes there. */
+/* log NULL: runs all blocks of the colour; else only the first block, which notes its accesses in log. */
 static TesStatus launch(const TesSmoother *smoother, BenchLadderPart part, int colour, const void *b, void *x,
                         long long *log) {
   const Plan *plan = smoother->plan;
@@ -477,7 +477,8 @@ TesStatus bench_ladder_block(const TesSmoother *smoother, BenchLadderPart part, 
   return status;
 }
 
-/* What its algorithm does on full matrices (half of it by even and odd halves), and what all colours move. */
+/* Operations of the algorithm with full matrices (half of them with even and odd halves), and bytes moved by all
+ * colours. */
 static TesCost cost(const TesSmoother *smoother) {
   const Plan *plan = smoother->plan;
   const BenchLadderVariant *v = plan->variant;

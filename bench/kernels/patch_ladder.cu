@@ -52,7 +52,7 @@ enum { MASS, STIFFNESS, TO_MODES, TO_NODES };
 #define SIZE_P SIZE(M, N, N)
 #define SIZE_V SIZE(M, DIM == 3 ? M : N, N)
 #define SIZE_PATCH (SIZE_U + 2 * SIZE_P + SIZE_V)
-#define SIZE_MATRICES (2 * M * N + M * M + M) /* M, K, S, lambda behind the patches */
+#define SIZE_MATRICES (2 * M * N + M * M + M) /* M, K, S, lambda after the patches */
 #define THREADS (PATCHES * TEAM)
 #define FOR_TASKS(id, n) for (int id = (int)threadIdx.x % TEAM; id < (n); id += TEAM)
 
@@ -67,10 +67,10 @@ typedef struct TeskLadder {
 #if NOTES
 enum { NOTE_MATRIX, NOTE_IN, NOTE_OLD, NOTE_OUT, NOTE_KINDS };
 static struct {
-  long long *log; /* [thread][NOTES]: how many, the number of the contraction, then (key, place) */
+  long long *log; /* [thread][NOTES]: count, number of the contraction, then (key, place) */
   const real *memory;
 } tesk_notes;
-/* Lanes that come to one access with the same counters come together. */
+/* Lanes that reach one access with the same counters access together. */
 TESK_DEVICE void note(int kind, int step, int j, const real *p) {
   long long *mine = tesk_notes.log + (long long)threadIdx.x * NOTES, n = mine[0];
   if (n + 4 > NOTES) return;
@@ -162,7 +162,7 @@ TESK_DEVICE real shared_entry(const real *matrices, int which, int i, int j) {
   return matrices[place_of_entry(which, i, j)];
 }
 
-/* Whether a line in x of the closed patch runs through inner nodes, of which a shortcut knows that they are zero. */
+/* Whether a line in x of the closed patch contains inner nodes, which a shortcut takes as zero. */
 TESK_DEVICE int is_hollow(int which, int direction, int y, int z) {
   return SHORTCUT && which < TO_MODES && direction == 0 && y > 0 && y < N - 1 &&
          (DIM == 2 || (z > 0 && z < N - 1));
@@ -179,7 +179,7 @@ TESK_DEVICE real round_value(real v) {
     float value;
     unsigned bits;
   } u = {(float)v};
-  u.bits = (u.bits + 0x1000u) & ~0x1fffu; /* to nearest, ties away from zero */
+  u.bits = (u.bits + 0x1000u) & ~0x1fffu; /* rounds to nearest, ties away from zero */
   return u.value;
 #else
   return v;
@@ -340,7 +340,7 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
     *to = weight * sum + (add ? *to : 0);
   }
 #elif FORM <= 4
-  /* lines: inner and outer are the two other directions */
+  /* lines: inner and outer are the other two directions */
   const int inner = direction == 0 ? n1 : n0, outer = direction == 2 ? n1 : n2;
   const int stride_out = direction == 0 ? 1 : direction == 1 ? row_out : plane_out;
   FOR_TASKS(id, inner * outer) {
@@ -374,7 +374,7 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
   const int inner = direction == 0 ? n1 : n0, outer = direction == 2 ? n1 : n2;
   const int outer_in = direction == 2 ? row_in : plane_in, outer_out = direction == 2 ? row_out : plane_out;
   if (direction ==
-      0) { /* rows: their distances differ between in and out, so the lines go plane by plane behind each other */
+      0) { /* rows: their distances differ between in and out, so the lines follow plane by plane */
     contract_tiles(matrices, which, in, 1, row_in, out, 1, row_out, 0, 1, inner * outer, weight, add);
   } else {
     contract_tiles(matrices, which, in, stride_in, outer_in, out, direction == 1 ? row_out : plane_out,
@@ -384,7 +384,7 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
 }
 
 /* ---- patches ------------------------------------------------------------------------------------------- */
-/* Place of inner node id in buffers and, from the first closed node, in vectors. */
+/* Index of inner node id in buffers and, relative to the first closed node, in vectors. */
 TESK_DEVICE int place(int id) {
   return id % M + id / M % M * ROW(M) + id / M / M * PLANE(M, M);
 }
@@ -438,7 +438,7 @@ TESK_DEVICE void solve_dense(const real *inverse, real *P, real *Q) {
   __syncthreads();
 }
 #else
-/* The patch's solution, from P to P by Q: through the modes, which are in Q, in 2D in P. */
+/* The patch's solution, from P to P by Q: through the modes, which are in Q, and in 2D in P. */
 TESK_DEVICE void solve(const real *matrices, real *P, real *Q, const TeskLadder *a) {
   const real *lambda = matrices + 2 * M * N + M * M;
   real *const modes = DIM == 3 ? Q : P;
@@ -466,9 +466,9 @@ TESK_DEVICE void solve(const real *matrices, real *P, real *Q, const TeskLadder 
 #endif
 #endif
 
-/* The patches of one colour: teams along x, blockIdx.y and z one each. numbers: M, K [M][N], S [M][M], lambda [M];
- * inverse [MD][MD]: DENSE only; r: nodes, between the phases where they are apart. Teams without a patch compute,
- * and keep it for themselves. */
+/* The patches of one colour: teams along x, one each in blockIdx.y and z. numbers: M, K [M][N], S [M][M], lambda [M];
+ * inverse [MD][MD]: DENSE only. r: nodes, between separate phases. Teams without a patch compute too, but do not
+ * write. */
 TESK_KERNEL(tesk_patch_ladder, THREADS, 1, (real *)x, (const real *)b, (const real *)numbers,
             (const real *)inverse, (real *)r, (TeskLadder)a, (long long *)log) {
   TESK_SHARED(memory);

@@ -1,12 +1,12 @@
-/* What patch-smoothers-cui-2024 prints of its kernels and solves: one A100 of 80 GB, 3D. Its figures print no
+/* Results that patch-smoothers-cui-2024 prints for its kernels and solves: one A100 of 80 GB, 3D. Its figures have no
  * numbers. */
 #ifndef BENCH_PATCH_PUBLISHED_H
 #define BENCH_PATCH_PUBLISHED_H
 
-/* Tables 5 and 6, float64: one of the eight colours in milliseconds, as its rates of operations show: 19 % of 9.7
- * TFLOP/s in 28.23 ms are those of an eighth of the patches. Unknowns: Table 7 has those of Q3; Q2 and Q6 by
- * "135-721 million" and cells in powers of two. NaN: not printed. `variant` is ours that does the same; part 0: all,
- * 1: the residual, 2: the local solves. */
+/* Tables 5 and 6, float64: milliseconds of one of the eight colours. That it is one colour follows from the printed
+ * rates: 19 % of 9.7 TFLOP/s in 28.23 ms are the operations for an eighth of the patches. Unknowns: for Q3 from Table
+ * 7; for Q2 and Q6 from "135-721 million" and cells in powers of two. NaN: not printed. `variant`: our variant that
+ * does the same. part 0: all, 1: the residual, 2: the local solves. */
 typedef struct PatchKernelTimes {
   int table, degree;
   const char *kernel, *variant;
@@ -24,7 +24,7 @@ static const PatchKernelTimes patch_kernel_times[] = {
     {6, 6, "separate (residual)", "separate", 1, 454.8e6, 30.20, 8.28, NAN, 3, NAN},
     {6, 6, "separate (solver)", "separate", 2, 454.8e6, 14.24, 6.78, NAN, 4, NAN}};
 enum { PATCH_KERNEL_TIMES = sizeof patch_kernel_times / sizeof *patch_kernel_times };
-/* TFLOP/s, float64 without tensor cores: of what Table 5 tells a share. */
+/* TFLOP/s, float64 without tensor cores: the peak of which Table 5 prints shares. */
 static const double patch_peak_gflops = 9700;
 
 /* Table 7: GMRES to 1e-9, preconditioned by V-cycles, u = product of sin(pi x). */

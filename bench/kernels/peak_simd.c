@@ -1,5 +1,5 @@
-/* The loop behind bench_peak_flops for one SIMD width. The chains stay in registers only where both loops over them
- * are unrolled. */
+/* The loop of bench_peak_flops for one SIMD width. The chains stay in registers only if both loops over them are
+ * unrolled. */
 #include "kernels/peak.h"
 #include "tensor/simd.h"
 #include <stdint.h>

@@ -17,7 +17,7 @@ TesStatus bench_shared_rate(TesContext *ctx, double *bytes_per_second) {
       ctx, &(TesiProgramDesc){.file = "shared_rate.cu", .options = {"real=double", "PARTS=16"}}, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_shared_rate", shared, &kernel));
   TES_TRY(device->allocate(ctx, (size_t)(blocks * THREADS) * sizeof(double), &out));
-  for (int repeat = 0; repeat < REPEATS; repeat++) { /* longer until a launch is a millisecond */
+  for (int repeat = 0; repeat < REPEATS; repeat++) { /* more rounds until a launch takes a millisecond */
     TES_TRY(device->synchronize(ctx));
     const double start = tesi_now();
     TES_TRY(tesi_kernel_launch(ctx, &kernel, (TesiGrid){(unsigned)blocks, 1, 1}, THREADS, shared,

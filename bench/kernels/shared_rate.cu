@@ -1,6 +1,6 @@
-/* How fast a device reads its shared memory: every thread reads 8 bytes in turn from each of PARTS parts of it,
- * without bank conflicts; the barrier keeps the compiler from reading once for all rounds. Bytes: 8 PARTS rounds a
- * thread. Macros: real (double), PARTS. */
+/* Measures the rate at which a device reads its shared memory. Every thread reads 8 bytes in turn from each of PARTS
+ * parts of it, without bank conflicts. The barrier prevents the compiler from reading only once for all rounds.
+ * Bytes: 8 PARTS rounds per thread. Macros: real (double), PARTS. */
 #include "kernel.h"
 
 #define THREADS 256

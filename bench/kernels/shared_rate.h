@@ -4,7 +4,8 @@
 
 #include "base/base.h"
 
-/* Bytes a second that all multiprocessors together read from shared memory, measured; 0 on a device without kernels. */
+/* Measured bytes per second that all multiprocessors together read from shared memory; 0 on a device without
+ * kernels. */
 TesStatus bench_shared_rate(TesContext *ctx, double *bytes_per_second);
 
 #endif

@@ -6,7 +6,7 @@
 #include "device/vector.h"
 #include "smoother/stokes_patch/stokes_patch.h"
 
-/* Of patches of a kind: the inverse [size][size] of the unknowns part by part, of the operator's precision. */
+/* For patches of one kind: the inverse [size][size] for the unknowns part by part, in the operator's precision. */
 typedef struct Kind {
   int size;
   void *inverse;
@@ -30,7 +30,7 @@ static TesiStokesLocal local_of(const TesiStokes *s, const Plan *p, const int ty
   return l;
 }
 
-/* Columns are solutions of unit vectors; the matrix is symmetric. */
+/* The columns are solutions for unit vectors; the matrix is symmetric. */
 typedef struct Columns {
   const TesiStokesLocal *local;
   const double *S;

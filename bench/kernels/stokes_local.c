@@ -1,5 +1,5 @@
-/* Local solvers of figure 10 of stokes-multigrid-cui-2025 on devices: stokes_local.cu, and dense inverses by the kernel
- * that programs have for patches whose viscosity varies. */
+/* Local solvers of figure 10 of stokes-multigrid-cui-2025 on devices: stokes_local.cu; and dense inverses, by the
+ * kernel that programs use for patches with a varying viscosity. */
 #include <stdio.h>
 #include <string.h>
 #include "device/upload.h"
@@ -16,9 +16,9 @@ typedef struct Plan {
   BenchStokesLocal local;
   TesiStokesPatchAxis axis[3];
   TesiStokesPatches patches;
-  int colours, *first; /* [colours + 1]: patches of each */
+  int colours, *first; /* [colours + 1]: first patch of each colour */
   int kinds;
-  void **inverse; /* [kinds] device, where there is one */
+  void **inverse; /* [kinds] on the device, if it exists */
   void *r;
   TesiKernel kernel; /* of conjugate gradients */
   unsigned threads;
@@ -52,7 +52,7 @@ done:
   return status;
 }
 
-/* Colour by colour. Conjugate gradients want no S^+: any address that is not NULL says so. */
+/* Colour by colour. Conjugate gradients do not use S^+: its address only must not be NULL. */
 static TesStatus list_places(const TesOperator *op, Plan *p, TesiStokesPlace *place) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -175,8 +175,9 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   return tesi_stokes_patch_sweep_ref(smoother->op, p->axis, false, b, x, sweep);
 }
 
-/* All local solves: with conjugate gradients 54 contractions and 18 a step, each of about N^4 multiply-adds; residuals
- * read, x read and written, and the inverses of patches and S. Tables: their eigenvectors meet the pressure too. */
+/* The work of all local solves. Conjugate gradients take 54 contractions, and 18 per step, each of about N^4
+ * multiply-adds. Bytes: residuals read, x read and written, and the inverses of patches and S. Tables: the pressure
+ * is multiplied by their eigenvectors too. */
 static TesCost cost(const TesSmoother *smoother) {
   const Plan *p = smoother->plan;
   const double N = 2.0 * tesi_stokes_of(smoother->op)->space->degree + 1, M = N - 1,

@@ -33,7 +33,7 @@ enum { TO_MODES, TO_NODES, TO_VELOCITY, TO_PRESSURE };
 /* ---- notes ---------------------------------------------------------------------------------------------- */
 #if NOTES
 static struct {
-  long long *log; /* [thread][NOTES]: how many, the number of the contraction, then (key, place) */
+  long long *log; /* [thread][NOTES]: count, number of the contraction, then (key, place) */
   const real *memory;
 } tesk_notes;
 TESK_DEVICE void note(int key, const real *p) {
@@ -58,7 +58,7 @@ typedef struct Patch {
   const TeskStokesPatch *its;
   int first[3];                      /* node of each direction */
   real *matrices, *lc, *ld, *sums;   /* [3][MATRICES]: Zc, Zd, H; [3][M], [3][N]; [THREADS] */
-  real *F[3], *reciprocal[3], *w[3]; /* F^ and 1 / Lam of components, work */
+  real *F[3], *reciprocal[3], *w[3]; /* F^ and 1 / Lam of components, scratch */
   real *r, *p, *q, *s;               /* of conjugate gradients */
 } Patch;
 
@@ -172,7 +172,7 @@ TESK_DEVICE void contract(const Matrix m, int d, int e[3], const real *from, rea
     }
 }
 #else
-/* A line along the slowest axis becomes the fastest one of `to`; e: extents of `from`, which turn. */
+/* Makes a line along the slowest axis the fastest axis of `to`; e: extents of `from`, which rotate. */
 TESK_DEVICE void contract(const Matrix m, int e[3], const real *from, real *to, int add) {
   const int row = PITCH(e[0]), lines = row * e[1], t = (int)threadIdx.x;
   const int s0 = t % row, s1 = t / row, whole = PITCH(m.outputs);
@@ -206,7 +206,7 @@ TESK_DEVICE void contract(const Matrix m, int e[3], const real *from, real *to, 
 }
 #endif
 
-/* to <- the matrices of component i in all directions times from, by the work w[0], w[1]; to may be from. */
+/* to <- the matrices of component i in all directions times from; scratch: w[0], w[1]. `to` may be `from`. */
 TESK_DEVICE void transform(const Patch *p, int what, int i, const real *from, real *to, int add) {
   int e[3];
   for (int d = 0; d < 3; d++) e[d] = what == TO_VELOCITY ? N : extent_of(i, d);
@@ -232,7 +232,7 @@ TESK_DEVICE void add_schur(const Patch *p, const real *from, real *to) {
   }
 }
 
-/* Sum of the products, the same for all threads. */
+/* Sum of the products, the same on all threads. */
 TESK_DEVICE real inner_product(const Patch *p, const real *a, const real *b) {
   real sum = 0;
   FOR_ALL(id, SIZE) {

@@ -71,7 +71,7 @@ done:
   return status;
 }
 
-/* Ld of a cell and the face above it; kind: bit 0, it is the first one, bit 1, the last. */
+/* Ld of a cell and the face above it. kind: bit 0: it is the first cell; bit 1: it is the last cell. */
 static TesStatus fill_penalty(const TesOperator *op, int d, Tables *t) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -133,7 +133,8 @@ done:
 }
 
 /* ---- set-up --------------------------------------------------------------------------------------------- */
-/* About 128 threads; free of conflicts, as many cells as banks of the precision. */
+/* About 128 threads. Without bank conflicts: as many cells as numbers of the precision fit into one row of banks (128
+ * bytes). */
 static void choose_block(BenchStokesOperator *v) {
   const int n = tesi_stokes_of(v->op)->space->degree + 1, p = n + 1,
             w = v->form == BENCH_STOKES_PADDED ? p : n, slab = p * w * w, pressures = w * w * w;

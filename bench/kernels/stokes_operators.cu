@@ -24,14 +24,14 @@
 #include "tables.h"
 
 #define P (N + 1)
-#define W (FORM == 0 ? P : N) /* modes with what pads them */
+#define W (FORM == 0 ? P : N) /* modes, with padding */
 #define SLAB (P * W * W)
 #define PRESSURES (W * W * W)
 enum { STIFFNESS, MASS, DERIVATIVE, DIAGONAL, UP = DIAGONAL + 4, DOWN, ABOVE, BLOCKS };
 
 typedef struct TeskOperator {
   int cells[3], extent[4][3], known[3][2];
-  int count, noted; /* cells; the block that takes notes */
+  int count, noted; /* cells; number of the block that takes notes */
   long long offset[4];
   double alpha;
 } TeskOperator;
@@ -39,7 +39,7 @@ typedef struct TeskOperator {
 /* ---- notes ---------------------------------------------------------------------------------------------- */
 #if NOTES
 static struct {
-  long long *log; /* [thread][NOTES]: how many, the number of the stage, then (key, place) */
+  long long *log; /* [thread][NOTES]: count, number of the stage, then (key, place) */
   const real *memory;
 } tesk_notes;
 TESK_DEVICE void note(int key, const real *p) {
@@ -93,8 +93,8 @@ TESK_DEVICE Cell cell_of(const TeskOperator *s, int number) {
   return c;
 }
 
-/* Of number (x, y, z) of component i, along i, a and b; part 3: the pressure, in the order of component i. shift: which
- * of the neighbours, 0 none. */
+/* Index of number (x, y, z) of component i, along i, a and b; part 3: of the pressure, in the order of component i.
+ * shift: the neighbour, 0 none. */
 TESK_DEVICE long long place_of(const TeskOperator *s, const Cell *c, int part, int i, int shift, int x, int y,
                                int z) {
   const int a = (i + 1) % 3, b = (i + 2) % 3;
@@ -244,7 +244,7 @@ TESK_DEVICE void load(const TeskOperator *s, int i, const real *from, real *U, r
   }
 }
 
-/* V takes the place of U. */
+/* V replaces U. */
 TESK_DEVICE void along(const TeskOperator *s, const real *m, int i, real *U, const real *pressure, real *out,
                        real *to) {
   NOTE_NEXT();
@@ -280,7 +280,7 @@ TESK_DEVICE void along(const TeskOperator *s, const real *m, int i, real *U, con
   }
 }
 
-/* Line number id along a (shift 1) or b: its cell, node x and the place across. */
+/* Line number id along a (shift 1) or b: its cell, its node x and its place across. */
 TESK_DEVICE void find_line(int shift, int id, int *l, int *x, int *other) {
   if (N % 2 && shift == 1) { /* along the fastest axis */
     *l = id % CELLS, *x = id / CELLS % P, *other = id / CELLS / P;

@@ -1,7 +1,7 @@
 #include "kernels/texts.h"
 #include <string.h>
 
-/* Embedded by the build; ends with NULLs. */
+/* The build embeds them; NULL ends the list. */
 extern const TesiText bench_kernel_texts[];
 
 TesStatus bench_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiProgram **program) {

@@ -1,4 +1,4 @@
-/* The kernels of this folder, which are no part of the library. */
+/* The kernels of this folder, which the library does not contain. */
 #ifndef BENCH_TEXTS_H
 #define BENCH_TEXTS_H
 

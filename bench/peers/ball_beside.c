@@ -1,12 +1,12 @@
-/* The operator of `tessera bench adaptive --geometry vertices` and deal.II's (dealii_ball.cc as a library) in one
- * process, a few applications of each in turn, so that both see the same moods of a machine; the first of the few,
- * which finds the caches with other data, does not count. One thread, float64, time of the processor. README.md
- * says how to build and run it.
+/* Times the operator of `tessera bench adaptive --geometry vertices` and deal.II's operator (dealii_ball.cc as a
+ * library) in one process. They take turns with a few applications each, so that both see the same state of the
+ * machine. The first application of each turn, which finds other data in the caches, is not counted. One thread,
+ * float64, processor time. README.md explains how to build and run it.
  *
  *   ball_beside SECONDS DOFS DIM:DEGREES...     ball_beside 2 4e5 3:34 2:23
  *
- * Prints a line a degree, mesh and variant: median and fastest milliseconds, million unknowns a second (hanging and
- * boundary nodes counted), and the median over the rounds of the variant's time by Tessera's. */
+ * Prints a line per degree, mesh and variant: median and fastest milliseconds, million unknowns per second (hanging
+ * and boundary nodes counted), and the median over the rounds of the variant's time by Tessera's. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void release(Ours *o) {
   tes_context_destroy(&o->context);
 }
 
-/* The level at which both have as many unknowns. */
+/* The level at which both programs have the same number of unknowns. */
 static void make_space(Ours *o, int dim, int degree, int shells, double unknowns) {
   for (int level = 0; level < 12; level++) {
     make_forest(o, dim, level, shells);
@@ -106,7 +106,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Seconds of an application. Variant VARIANTS: ours. */
+/* Seconds of an application. Variant VARIANTS is Tessera's. */
 static double apply(const Ours *o, void *theirs, int variant) {
   enum { FEW = 3 };
   double start = 0;

@@ -1,17 +1,17 @@
-/* tessera bench adaptive: the ball of adaptive-matrix-free-ljungkvist-2017, uniform and refined on spherical
- * shells, a(x) = 1/(0.05 + 2|x|^2):
- * matrix-free beside the assembled operator in its two forms, hanging nodes on beside off, memory of all.
+/* tessera bench adaptive: the ball of adaptive-matrix-free-ljungkvist-2017, uniform and refined on spherical shells,
+ * a(x) = 1/(0.05 + 2|x|^2). It compares the matrix-free operator with its assembled form in two ways, runs with and
+ * without hanging nodes, and the memory of all.
  *
- * csr: the matrix with hanging nodes eliminated. h: y = H' A H x, A over all nodes, H the matrix of hanging nodes.
- * On a GPU kernels assemble, cuSPARSE multiplies where it is installed (else a kernel), and queued applications are
- * timed several at a time. "difference": largest entry of what the two forms differ from the matrix-free operator,
- * relative to its largest. "times_larger" compares what an unknown needs in memory with each, the two vectors
- * included. "energy": v' A v of the nodal interpolant of (1 - |x|^2) cos(x + 2y + 3z), by which other programs are
- * compared (bench/peers).
+ * csr: the matrix with hanging nodes eliminated. h: y = H' A H x, A over all nodes, H the matrix of hanging nodes. On
+ * a GPU kernels assemble, cuSPARSE multiplies if it is installed (else a kernel), and queued applications are timed
+ * several at a time. "difference": the largest difference of an entry between the two forms and the matrix-free
+ * operator, relative to its largest entry. "times_larger": the ratio of the memory per unknown, including the two
+ * vectors. "energy": v' A v of the nodal interpolant of (1 - |x|^2) cos(x + 2y + 3z), for comparison with other
+ * programs (bench/peers).
  *
- * Shells: cells whose vertices lie on both sides of the spheres of radius 0.35 and 0.75 about (0.1, -0.05, 0.07),
- * which no face follows, are refined twice in 3D, three times in 2D. Unknowns are counted as other codes do,
- * hanging and boundary nodes included. */
+ * Shells: cells whose vertices lie on both sides of the spheres of radius 0.35 and 0.75 about (0.1, -0.05, 0.07), on
+ * which no face lies, are refined twice in 3D, three times in 2D. Unknowns are counted as other codes do, hanging and
+ * boundary nodes included. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,14 +28,14 @@ typedef struct Subject {
   TesOperator *op, *plain; /* with and without interpolation */
   TesVector *x, *y, *z;
   double bytes; /* of the operator, on the device */
-  int batch;    /* applications that are queued before one waits for them */
+  int batch;    /* applications that are queued before a wait */
 } Subject;
 
 static bool on_gpu(const TesContext *ctx) {
   return !strcmp(tesi_context_device(ctx)->kind, "cuda");
 }
 
-/* What is in use, in bytes: differences count. */
+/* Bytes in use; only differences matter. */
 static double memory(TesContext *ctx) {
   return on_gpu(ctx) ? -(double)tesi_context_device(ctx)->available(ctx) : (double)tes_context_memory(ctx);
 }
@@ -75,7 +75,7 @@ done:
   return status;
 }
 
-/* The level whose mesh has about so many unknowns: each is 2^dim times larger than the one before. */
+/* The level whose mesh has about this many unknowns: each level has 2^dim times as many as the previous one. */
 static TesStatus nearest_forest(TesContext *ctx, int dim, int cell_degree, int degree, double dofs,
                                 bool shells, TesMesh **forest) {
   TesStatus status = TES_OK;
@@ -98,12 +98,12 @@ done:
   return status;
 }
 
-/* Multilinear cells where --geometry vertices asks for them, as in the paper. */
+/* Multilinear cells for --geometry vertices, as in the paper. */
 static int cell_degree(const BenchOptions *o) {
   return o->geometry == TES_FACTORS_VERTICES ? 1 : 2;
 }
 
-/* Stored, in float16 or from weights where --geometry asks for it, else as the operator chooses. */
+/* The kind of factors: stored, in float16 or from weights as --geometry requests, else as the operator chooses. */
 static TesFactors factors_of(const BenchOptions *o) {
   const bool asked = o->geometry == TES_FACTORS_STORED || o->geometry == TES_FACTORS_WEIGHTS ||
                      o->geometry == TES_FACTORS_HALVES;
@@ -143,7 +143,7 @@ done:
   return status;
 }
 
-/* So many applications, and what they take: bench_time() gives seconds of all. */
+/* A number of applications as one call: bench_time() gives seconds of all. */
 static TesStatus apply_batch(const Subject *s, const TesOperator *op) {
   TesStatus status = TES_OK;
   TesContext *ctx = s->space->context;
@@ -163,7 +163,7 @@ static TesStatus apply_plain(void *data) {
   return apply_batch(s, s->plain);
 }
 
-/* Both in turn, so that a machine's moods strike both. */
+/* Both take turns, so that a change in the machine's speed affects both. */
 static TesStatus time_both(Subject *s, double seconds, BenchTime *with, BenchTime *without) {
   enum { TURNS = 4 };
   TesStatus status = bench_time(apply, s, s->plain ? seconds / 2 : seconds, with);
@@ -246,7 +246,7 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [PAPER_HANGING] = {"paper_hanging_percent", 0, 2},
                                            [SERIES] = {"series", 0, -1}};
 
-/* Table 2 of the paper, degrees 1 to 4: unknowns, and percent of them that hang. */
+/* Table 2 of the paper, degrees 1 to 4: unknowns, and percentage of hanging ones. */
 enum { PAPER_DEGREES = 4 };
 typedef struct PaperMesh {
   double dofs, hanging;
@@ -261,7 +261,7 @@ static double count_dofs(const Subject *s) {
   return (double)(tes_space_length(s->space) + tes_space_hanging(s->space));
 }
 
-/* *difference <- the larger of itself and max |y - z| / max |z|. */
+/* *difference <- the maximum of itself and max |y - z| / max |z|. */
 static TesStatus compare(const Subject *s, double *difference) {
   TesContext *ctx = s->space->context;
   TesStatus status = TES_OK;
@@ -308,10 +308,10 @@ done:
 }
 
 typedef struct Assembled {
-  double seconds, setup, bytes; /* of a product, of assembling */
+  double seconds, setup, bytes; /* seconds of a product, and of assembling */
 } Assembled;
 
-/* One form; s->op becomes it, s->z has what the matrix-free operator makes of s->x. */
+/* Measures one form. s->op becomes it; s->z has the result of the matrix-free operator for s->x. */
 static TesStatus measure_form(TesContext *ctx, const TesOperatorDesc *desc, const char *kind, double seconds,
                               Subject *s, Assembled *result, double *difference) {
   TesStatus status = TES_OK;
@@ -332,13 +332,13 @@ done:
   return status;
 }
 
-/* The assembled forms, on a coarser mesh where assembling would take long: their rate hardly depends on the size
- * beyond the caches. */
+/* The assembled forms. If assembling would take long, they are on a coarser mesh: beyond the caches their rate hardly
+ * depends on the size. */
 static TesStatus measure_matrix(TesContext *ctx, const BenchOptions *o, const TesFunction *a, int dim,
                                 int degree, double dofs, bool shells, TesPrecision precision, CliCell *row) {
   TesStatus status = TES_OK;
   const double n = pow(degree + 1, dim), k = pow(degree, dim), most = on_gpu(ctx) ? 4e12 : 4e10;
-  /* entries: more than 20 times what the caches hold */
+  /* entries: more than 20 times the size of the caches */
   const double flops = 8 * n * n * (degree + 1) / k, entries = 1.5 * n, /* an unknown */
       enough = on_gpu(ctx) ? 8e7 : 4e8;
   const double vectors = 2 * (precision == TES_DOUBLE ? 8 : 4);
@@ -373,12 +373,13 @@ done:
   return status;
 }
 
-/* Whether a figure goes over sizes, not over degrees. */
+/* Whether the x axis of a figure is the size, not the degree. */
 static bool over_sizes(const BenchOptions *o) {
   return o->sizes > 1 && !o->paper_table;
 }
 
-/* The line of a row: over degrees one a mesh, over sizes one a mesh and degree; with both precisions, one each. */
+/* The line to which a row belongs. Over degrees: one line per mesh; over sizes: one per mesh and degree. With both
+ * precisions: one for each. */
 static const char *series_of(const BenchOptions *o, int dim, int degree, bool shells, TesPrecision precision) {
   static const char *const meshes[2][2] = {{"2D uniform", "2D shells"}, {"3D uniform", "3D shells"}},
                            *const precisions[] = {" float64", " float32"};
@@ -433,8 +434,8 @@ done:
   return status;
 }
 
-/* Figures 4 and 5 of the paper over sizes, 6 and 7 over degrees. A matrix has the size of its own mesh, which may be
- * smaller. */
+/* Figures 4 and 5 of the paper over sizes, 6 and 7 over degrees. A matrix is drawn at the size of its own mesh, which
+ * may be smaller. */
 static CliPlot describe_plot(const BenchOptions *o) {
   const bool sizes = over_sizes(o);
   return (CliPlot){.title =
@@ -457,7 +458,7 @@ static TesStatus measure_sizes(TesContext *ctx, const BenchOptions *o, int dim, 
   if (degree > (o->paper_table ? PAPER_DEGREES : DEGREES)) return TES_OK;
   for (int i = 0; i < sizes; i++)
     for (int p = 0; p < 2; p++) {
-      if (tesi_context_interrupted(ctx)) return TES_OK; /* what is there is written */
+      if (tesi_context_interrupted(ctx)) return TES_OK; /* the existing rows are written */
       if (p == 0 ? !o->double_precision : !o->single_precision) continue;
       const double dofs = o->paper_table ? paper[dim - 2][shells][degree - 1].dofs : o->dofs[i];
       TES_TRY(measure(ctx, o, dim, degree, dofs, shells, p == 0 ? TES_DOUBLE : TES_SINGLE, result));

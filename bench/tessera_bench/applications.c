@@ -1,11 +1,12 @@
 /* tessera bench applications: transport and diffusion of adaptive-multigrid-liebchen, section 5.1 and Table 1, beside
- * ours: a = 0.01, b = (0, -1), until t = 2, Q1 on 2^level cells a direction, 100 steps of backward Euler without
- * stabilization; as the program chooses, every step from zero, and by the paper's solver, GMRES around V-cycles with
- * Jacobi sweeps, this also with assembled matrices, the twin: all products of its steps and cycles are those of sparse
- * matrices, by cuSPARSE on a GPU where it is there. "A x ms" is a product with the finest operator in float64,
- * "matrix mib" its matrix. How many unknowns like these fit on an H200 is told by tes_problem_memory(). Then the same
- * error with fewer unknowns and steps. Seconds of all steps but the set-up; the first step
- * is told apart, as it makes guesses, buffers and kernels. Errors are L2 at the end. */
+ * our results: a = 0.01, b = (0, -1), until t = 2, Q1 on 2^level cells per direction, 100 steps of backward Euler
+ * without stabilization. There are three runs. First as the program chooses, each step from zero. Second by the
+ * paper's solver, GMRES around V-cycles with Jacobi sweeps. Third the same with assembled matrices: all products of
+ * its steps and cycles use sparse matrices, by cuSPARSE on a GPU if it is available. "A x ms" is a product with the
+ * finest operator in float64, "matrix mib" its matrix. tes_problem_memory() predicts how many such unknowns fit on an
+ * H200. Then the same error is reached with fewer unknowns and steps. Seconds are the seconds of all steps without
+ * the set-up. The first step is printed separately, as it makes guesses, buffers and kernels. Errors are L2 errors at
+ * the end. */
 #include <math.h>
 #include "bench.h"
 #include "problem/problem.h"
@@ -104,7 +105,7 @@ static TesStatus create(TesContext *ctx, const Run *run, const Data *d, TesProbl
                                .boundaries = 1,
                                .time = {.end = 2, .step = 2. / run->steps, .method = run->method},
                                .solver = {.guess = run->guess,
-                                          .tolerance = 5e-4, /* the error is that of exact solves to 1 % */
+                                          .tolerance = 5e-4, /* the error equals the error of exact solves to 1 % */
                                           .method = run->smoother ? TES_METHOD_GMRES : TES_METHOD_AUTO,
                                           .smoother = run->smoother}};
   TES_TRY(tes_problem_create(ctx, &desc, p));
@@ -114,7 +115,7 @@ done:
   return status;
 }
 
-/* row <- a run of ours. */
+/* row <- a run of this program. */
 static TesStatus measure(TesContext *ctx, const BenchOptions *o, const Run *run, const Data *d, CliCell *row) {
   TesStatus status = TES_OK;
   TesProblem *p = NULL;
@@ -174,7 +175,7 @@ static bool add_paper(CliTable *table, int level, int device) {
   return cli_table_add(table, row);
 }
 
-/* Figures 4, 5 and 10 of the paper: seconds of all and, dashed, of the linear solver alone; or memory. */
+/* Figures 4, 5 and 10 of the paper: seconds of all and, dashed, of the linear solver only; or memory. */
 static CliPlot describe_plot(const BenchOptions *o) {
   CliPlot plot = {.title = "Transport and diffusion, 100 steps; dashed: the linear solver",
                   .x_label = "unknowns",

@@ -1,4 +1,4 @@
-/* What the tables of applications tell of products with operators, and of assembled forms. */
+/* Figures of products with operators, and of assembled forms, for the tables of applications. */
 #include "bench.h"
 #include "device/kernel.h"
 #include "operator/assembled/assembled.h"
@@ -20,7 +20,7 @@ done:
   return status;
 }
 
-/* Ten products are queued before one waits for them: on a device a wait takes as long as some of them. */
+/* Ten products are queued before a wait: on a device a wait takes as long as several products. */
 TesStatus bench_product(const TesProblem *problem, const TesOperator *op, double seconds, double *ms) {
   enum { QUEUED = 10 };
   TesContext *ctx = op->context;

@@ -1,6 +1,6 @@
-/* tessera bench bp: the benchmark problems BP1 to BP6 on deformed cells, in unknowns a second, beside the copy
- * roofline of tensor-product-bp-swirydowicz-2019 (its byte counts: vectors once, factors once), and on a GPU beside
- * that of shared memory. */
+/* tessera bench bp: the benchmark problems BP1 to BP6 on deformed cells, in unknowns per second, beside the copy
+ * roofline of tensor-product-bp-swirydowicz-2019 (with its byte counts: vectors once, factors once), and on a GPU
+ * beside the roofline of shared memory. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 typedef struct Problem {
   TesMesh *mesh;
   TesOperator *op;
-  BenchMappedLadder *ladder; /* applies in the place of `op`; NULL: none */
+  BenchMappedLadder *ladder; /* is applied instead of `op`; NULL: op */
   TesVector *x, *y;
   /* conjugate gradients */
   TesVector *r, *z, *p, *inverse;
   double rz;
   int dim, bp, degree, components, points, entries;
-  double cells, unknowns; /* unknowns: unique ones, or element nodes in the element form */
+  double cells, unknowns; /* unknowns: of the global form, or element nodes in the element form */
 } Problem;
 
 static void release(Problem *s) {
@@ -44,7 +44,7 @@ done:
   return status;
 }
 
-/* Cells a direction: the wanted number of cells, or about so many unknowns, split evenly. */
+/* Cells per direction, split evenly, for the given number of cells or about this many unknowns. */
 static void choose_cells(const BenchOptions *o, int dim, int degree, double size, int cells[3]) {
   double left = o->cells ? size : size / pow(degree, dim);
   for (int d = dim; d > 0; d--) {
@@ -200,11 +200,11 @@ done:
 
 typedef struct Solve {
   int iterations;
-  double seconds, reduction; /* |r| at the end over |r| at the beginning */
+  double seconds, reduction; /* |r| at the end divided by |r| at the start */
 } Solve;
 
-/* At most `iterations`; with a tolerance until |r|, in the norm of D^-1, is reduced by it. An exact solution ends
- * it early. */
+/* At most `iterations`. With a tolerance: until |r|, in the norm of D^-1, is reduced by it. An exact solution ends
+ * the iteration early. */
 static TesStatus solve(Problem *s, int iterations, double tolerance, Solve *result) {
   TesContext *ctx = s->x->context;
   TesStatus status = TES_OK;
@@ -256,7 +256,7 @@ static double ladder_traffic(const Problem *s) {
   return bench_mapped_rung_traffic(rung, s->degree + 1, s->points, s->bp >= 5, s->bp > 2);
 }
 
-/* Share of the measured rate of shared memory that one application takes; NAN where there is none. */
+/* The rate of one application in shared memory as a share of the measured rate; NAN: there is no rate. */
 static TesStatus shared_share(TesContext *ctx, const Problem *s, double seconds, double *share) {
   static double rate = -1;
   TesStatus status = TES_OK;
@@ -268,7 +268,8 @@ done:
   return status;
 }
 
-/* Registers of the ladder's kernel, which unrolling costs (Figure 6 of the paper); NAN: not the ladder, or unknown. */
+/* Registers of the ladder's kernel, which unrolling increases (Figure 6 of the paper); NAN: not the ladder, or
+ * unknown. */
 static TesStatus count_registers(TesContext *ctx, const Problem *s, double *registers) {
   TesStatus status = TES_OK;
   TesiKernelUse use = {0};
@@ -279,8 +280,8 @@ done:
   return status;
 }
 
-/* Operations in 3D with full matrices, an addition and a multiplication an entry: there and back between nodes and
- * points (BP1 to BP4), derivatives and factors (BP3 to BP6), mass. */
+/* Operations in 3D with full matrices, one addition and one multiplication per entry: interpolation to points and
+ * back (BP1 to BP4), derivatives and factors (BP3 to BP6), mass. */
 static double plain_flops(const Problem *s) {
   const double n = s->degree + 1, q = s->points, points = q * q * q,
                interpolation = 2 * (q * n * n * n + q * q * n * n + q * q * q * n);
@@ -291,7 +292,7 @@ static double plain_flops(const Problem *s) {
           (mass ? (1 + stiffness) * points : 0));
 }
 
-/* The paper's least traffic: 2 values a node and the factors of each point. */
+/* The paper's smallest traffic: 2 values per node, and the factors of each point. */
 static double paper_bytes(const Problem *s, TesPrecision precision) {
   const double points = pow(s->points, s->dim);
   return (2 * s->unknowns + s->cells * s->entries * points) * (double)tesi_precision_size(precision);
@@ -354,15 +355,15 @@ static const CliColumn columns[BP_COLUMNS] = {[BP_PROBLEM] = {"bp", 2, 0},
                                               [BP_REDUCTION] = {"cg_reduction", 12, -2},
                                               [BP_SERIES] = {"series", 0, -1}};
 
-/* variant: number of the ladder's kernel, BENCH_MAPPED_RUNGS: that of programs. A figure of the ladder goes over
- * degrees: there numbers of cells are lines of their own. */
+/* variant: index of the ladder's kernel; BENCH_MAPPED_RUNGS: the kernel of programs. A figure of the ladder is over
+ * degrees, so each number of cells is a line. */
 static const char *series_name(const BenchOptions *o, const Problem *s, TesPrecision precision, int variant) {
   static char names[7][2][2][BENCH_MAPPED_RUNGS + 1][BENCH_LIST][56];
   static const char *const precisions[] = {"double", "single"};
   const bool ladder = o->variant, several = ladder && o->cells > 1;
   int size = 0;
   char cells[16] = "";
-  for (int i = 1; several && i < o->cells; i++) /* meshes have about so many */
+  for (int i = 1; several && i < o->cells; i++) /* meshes have about this many */
     if (fabs(log(o->cell_counts[i] / s->cells)) < fabs(log(o->cell_counts[size] / s->cells))) size = i;
   if (several) snprintf(cells, sizeof cells, ", %.0f", s->cells);
   char *name = names[s->bp][s->dim - 2][precision][variant][size];
@@ -375,7 +376,7 @@ static const char *series_name(const BenchOptions *o, const Problem *s, TesPreci
   return name;
 }
 
-/* Names for several kernels of the ladder. */
+/* Names that stand for several kernels of the ladder. */
 enum { ALL, PLANES, CUBES, GROUPS };
 static const char *const groups[GROUPS] = {"all", "planes", "cubes"};
 
@@ -385,7 +386,7 @@ static bool is_group(const char *variant) {
   return found;
 }
 
-/* v: a kernel of the ladder, or BENCH_MAPPED_RUNGS: that of programs. */
+/* v: a kernel of the ladder; BENCH_MAPPED_RUNGS: the kernel of programs. */
 static bool is_wanted(const BenchOptions *o, int v) {
   if (v == BENCH_MAPPED_RUNGS) return !o->variant || is_group(o->variant);
   if (!o->variant) return false;
@@ -444,7 +445,7 @@ done:
   return status;
 }
 
-/* The kernel of programs, one of the ladder, or several that are for it. */
+/* Measures the kernel of programs, one of the ladder, or several that support the case. */
 static TesStatus measure(TesContext *ctx, const BenchOptions *o, int bp, int dim, int degree, double size,
                          TesPrecision precision, CliTable *table) {
   TesStatus status = TES_OK;
@@ -469,7 +470,7 @@ static TesStatus for_sizes(TesContext *ctx, const BenchOptions *o, int bp, int d
   const int count = o->cells ? o->cells : o->sizes;
   for (int k = 0; k < o->degrees; k++)
     for (int i = 0; i < count; i++) {
-      if (tesi_context_interrupted(ctx)) return TES_OK; /* what is there is written */
+      if (tesi_context_interrupted(ctx)) return TES_OK; /* the existing rows are written */
       TES_TRY(measure(ctx, o, bp, dim, o->degree[k], sizes[i], precision, table));
     }
 done:
@@ -505,8 +506,8 @@ done:
   return status;
 }
 
-/* GFLOP/s beside both rooflines, as the figures of the paper, for its element vectors; unknowns a second for global
- * ones. The ladder: counted as the paper does, beside the best that it tells of the same kernel. */
+/* Element vectors: GFLOP/s beside both rooflines, as in the paper's figures. Global vectors: unknowns per second. The
+ * ladder: counted as in the paper, beside the paper's best figure for the same kernel. */
 static CliPlot describe_plot(const BenchOptions *o) {
   const bool sizes = !o->variant && (o->cells ? o->cells : o->sizes) > 1;
   CliPlot plot = {.title = "benchmark problems, global vectors",

@@ -1,5 +1,5 @@
-/* tessera bench cycle: where the time of a V-cycle goes, by part and by level (patch-smoothers-cui-2024, Figures 10 to
- * 12 and 16). Each part is timed by itself, on every level: two smoothing sweeps, one residual, restriction and
+/* tessera bench cycle: the time of a V-cycle by part and by level (patch-smoothers-cui-2024, Figures 10 to 12 and
+ * 16). Each part is timed separately on every level: two smoothing sweeps, one residual, restriction and
  * prolongation, and the solver of the coarsest level. */
 #include <string.h>
 #include "bench.h"
@@ -28,7 +28,7 @@ static const CliColumn columns[COLUMNS] = {
     [COARSE] = {"coarse_ms", 10, 3}, [SUM] = {"sum_ms", 10, 3},           [SHARE] = {"percent", 7, 1},
     [SERIES] = {"series", 6, -1}};
 
-/* What is there on a level; the coarsest one has `coarse` alone. */
+/* The objects of a level; the coarsest level only has `coarse`. */
 typedef struct Parts {
   TesMultigridLevel level;
   TesTransfer *transfer;
@@ -95,7 +95,7 @@ done:
   return status;
 }
 
-/* ms <- the parts of a level. */
+/* ms <- milliseconds of the parts of a level. */
 static TesStatus measure_level(TesContext *ctx, const BenchOptions *o, const TesMultigrid *mg, int l,
                                double ms[BENCH_PARTS]) {
   static const BenchCall calls[BENCH_PARTS] = {

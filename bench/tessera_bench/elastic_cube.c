@@ -1,7 +1,7 @@
 /* tessera bench applications --table 2 and 3: the cube of adaptive-multigrid-liebchen, section 5.2, beside its Tables
  * 2 and 3. Meshes: level 1 has 8^3 cells; level l + 1 halves those in {z < 2^-l} (face), {x, y < 2^-l} (edge),
  * {x, y, z < 2^-l} (vertex). lambda = 8e4, mu = 2e4, density 1, f = (0, -1, 0), u = 0 on the boundary, Q1, 100 steps:
- *   backward Euler, dt = 0.025, each step from zero to 1e-8 of the load: after some ten steps all solves are the
+ *   backward Euler, dt = 0.025, each step from zero to 1e-8 of the load: after about ten steps all solves are the
  *     static one, so only the number of iterations a step tells what a solver does
  *   the same by the paper's solver: GMRES around V-cycles with Jacobi sweeps
  *   this with assembled matrices, hanging nodes eliminated: all products of steps and cycles are those of sparse
@@ -9,7 +9,7 @@
  *   the same from guesses, to 1e-3 of what a step changes
  *   the trapezoidal rule, dt = 2.5e-4, whose waves stay
  * and one row with fewer unknowns and less error.
- * "A x ms" is a product with the finest operator in float64, "matrix mib" its matrix.
+ * "A x ms": a product with the finest operator in float64; "matrix mib": its matrix.
  * Seconds are of all steps but the first, which is told apart: it makes guesses, buffers and kernels. */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 enum { NAMES = 3, LEVELS = 6, PER_NAME = 7 /* of a name */ };
 static const char *const names[NAMES] = {"face", "edge", "vertex"};
 
-/* Table 2: nodes, and the share of those that hang on edges, in percent (face, level 4: 6.33 is printed). */
+/* Table 2: nodes, and the percentage of them that hang on edges (face, level 4: 6.33 is printed). */
 static const struct {
   int nodes;
   double hanging;
@@ -29,7 +29,7 @@ static const struct {
     {{729, 0}, {1881, 7.66}, {4129, 10.3}, {8569, 11.4}, {17393, 11.9}, {34985, 12.2}},
     {{729, 0}, {1333, 8.10}, {1937, 11.2}, {2541, 12.8}, {3145, 13.7}, {3749, 14.4}}};
 
-/* Table 3: seconds of the solves and of all, on the processor and on the GPU; 0: not there. */
+/* Table 3: seconds of the solves and of all, on the processor and on the GPU; 0: not given. */
 static const double times[NAMES][LEVELS][4] = {{{0},
                                                 {41.78, 42.17, 7.52, 8.32},
                                                 {174.96, 176.55, 14.65, 16.92},
@@ -49,7 +49,7 @@ static const double times[NAMES][LEVELS][4] = {{{0},
                                                 {22.7, 23.07, 7.09, 7.94},
                                                 {28.21, 28.67, 7.9, 8.88}}};
 
-/* Names live as long as tables: "face-1", ... */
+/* Names that live as long as the tables: "face-1", ... */
 static char mesh_name[NAMES][LEVELS][PER_NAME + 3];
 
 static double below(int name, const double x[3]) {
@@ -180,7 +180,7 @@ static const Run runs[] = {
     {"tessera", {.end = 2.5, .step = 0.025, .method = TES_TIME_BACKWARD_EULER}, {0}, false},
     {"tessera, trapezoidal rule", {.end = 0.025, .step = 2.5e-4, .method = TES_TIME_NEWMARK}, {0}, false}};
 
-/* A line of a figure: a way of refinement and who computed; who: of the paper's two, then of runs. */
+/* A line of a figure: the kind of refinement, and whose results they are. who: one of the paper's two, then runs. */
 static const char *series_of(int name, int who, const char *text) {
   static char series[NAMES][8][56];
   snprintf(series[name][who], sizeof series[0][0], "%s, %s", names[name], text);
@@ -300,7 +300,8 @@ done:
   return status;
 }
 
-/* Figures 7, 8 and 10 of the paper: seconds of 100 steps by mesh and, dashed, of the linear solver alone; or memory. */
+/* Figures 7, 8 and 10 of the paper: seconds of 100 steps by mesh and, dashed, of the linear solver only; or
+ * memory. */
 static CliPlot describe_plot(const BenchOptions *o) {
   CliPlot plot = {.title = "Elasticity on refined cubes, 100 steps; dashed: the linear solver",
                   .x_label = "level of the mesh",

@@ -1,12 +1,13 @@
 /* tessera bench applications --table 4: explicit steps of Algorithm 4 on the cavity of adaptive-multigrid-liebchen,
- * section 5.3, beside its Table 4: N x N x 2N cells of the pressure on (0,1) x (0,1) x (0,2), spaced by cosines,
- * Re = 1000, steps of 1e-4 from rest. Milliseconds: of the paper, its seconds over 40,000 steps; of ours, medians. Ten
- * steps from rest, whose energy is told, come first; then steps are timed in runs of ten that go on from there, and
- * parts one by one in runs of ten. A solve by multigrid is what the other parts leave of the step, since it begins with
- * the increment of the step before.
+ * section 5.3, beside its Table 4: N x N x 2N cells of the pressure on (0,1) x (0,1) x (0,2), spaced by cosines, Re =
+ * 1000, steps of 1e-4 from rest. Milliseconds: of the paper, its seconds divided by 40,000 steps; of ours, medians.
+ * First ten steps are made from rest, and their energy is printed. Then steps are timed in runs of ten that continue
+ * from there, and parts separately in runs of ten. The time of a solve by multigrid is the time of the step minus the
+ * other parts, since the solve begins with the increment of the previous step.
  *
- * Last the assembled form: the same steps by multigrid, all parts of which multiply with sparse matrices
- * (iso_matrices.h), as the paper's do. Columns: what multiplies, and MiB of all matrices but those of the cycle. */
+ * Last the assembled form: the same steps by multigrid, in which all parts multiply with sparse matrices
+ * (iso_matrices.h), as the paper's do. Columns: the software that multiplies, and MiB of all matrices without those
+ * of the cycle. */
 #include <math.h>
 #include <stdlib.h>
 #include "bench.h"
@@ -48,7 +49,7 @@ static const struct {
 enum { PAPER_CELLS = 32, STEPS = 10 };
 static const double step_length = 1e-4;
 
-/* What is timed: a part, or whole steps. */
+/* The object of a measurement: a part, or whole steps. */
 typedef struct Part {
   TesiExplicitFlow *flow;
   int what, cycles;
@@ -78,7 +79,7 @@ static TesStatus run_once(Part *part) {
   case SOLVE:
     TES_TRY(tesi_coarse_solve(f->direct, f->b, f->q));
     break;
-  case UPDATE: /* a rate of 0 and an increment of 0 leave the pressure as it is */
+  case UPDATE: /* with rate 0 and increment 0 the pressure does not change */
     TES_TRY(tesi_explicit_flow_pressure(f, 0, f->load));
     break;
   default:
@@ -99,7 +100,7 @@ done:
   return status;
 }
 
-/* Ways of the pressure's solve, and the twin of the second one. */
+/* Ways to solve for the pressure, and the assembled form of the second one. */
 typedef enum Way { DIRECT, MULTIGRID, ASSEMBLED, WAYS } Way;
 
 static TesStatus create(TesContext *ctx, int cells, Way way, TesiExplicitFlow **flow) {
@@ -162,7 +163,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int cells, Way 
   part.cycles = 0;
   TES_TRY(bench_time(run, &part, o->seconds, &time));
   row[STEP].number = 1e3 * time.median / STEPS;
-  row[CYCLES].number = direct ? NAN : (double)part.cycles / STEPS / (time.calls + 1); /* and the warm-up */
+  row[CYCLES].number = direct ? NAN : (double)part.cycles / STEPS / (time.calls + 1); /* including the warm-up */
   row[ENERGY].number = energy;
   for (int what = MOMENTUM; what <= UPDATE; what++) {
     if (what == SOLVE && !direct) continue;

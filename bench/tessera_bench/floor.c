@@ -4,7 +4,7 @@
 #include "kernels/peak.h"
 
 double bench_floor(TesContext *ctx, TesPrecision precision, TesCost cost, const char **bound) {
-  static double peak[2], bandwidth; /* of the one context that a run has */
+  static double peak[2], bandwidth; /* of the only context of a run */
   if (peak[precision] == 0 && bench_peak_flops(ctx, precision, &peak[precision]) != TES_OK) return NAN;
   if (bandwidth == 0 && bench_peak_bandwidth(ctx, &bandwidth) != TES_OK) return NAN;
   const double by_flops = cost.flops / peak[precision], by_bytes = cost.bytes / bandwidth;

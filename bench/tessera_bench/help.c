@@ -1,4 +1,4 @@
-/* The help of tessera bench, in parts: C compilers need not take strings of more than 4095 characters. */
+/* The help of tessera bench, in parts: C compilers need not support strings of more than 4095 characters. */
 #include "bench.h"
 
 const char *const bench_help[] = {

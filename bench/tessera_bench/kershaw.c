@@ -1,5 +1,5 @@
-/* tessera bench kershaw: Poisson on Kershaw's cells (CEED's bake-off kernels), 20^3 of them unless --cells says
- * otherwise, with what is chosen by itself; eps 1, 0.3, 0.1. Beside: nekRS on an A100, degree 7, eps 0.3, 1e-8. */
+/* tessera bench kershaw: Poisson on Kershaw's cells (CEED's bake-off kernels), with automatic choices; 20^3 cells
+ * unless --cells is given; eps 1, 0.3, 0.1. Beside: nekRS on an A100, degree 7, eps 0.3, 1e-8. */
 #include <math.h>
 #include <stdio.h>
 #include "bench.h"
@@ -15,7 +15,7 @@ static const CliColumn columns[COLUMNS] = {
 enum { CELLS = 20, DIM = 3 };
 static const double eps_of_rows[] = {1, 0.3, 0.1};
 
-/* x stays; y and z go to l + w (r - l), l and r of eps, w of x. */
+/* x is unchanged; y and z become l + w (r - l), where l and r depend on eps, and w on x. */
 static TesStatus create_mesh(TesContext *ctx, double eps, int cells, TesMesh **mesh) {
   static const char *const w =
       "(fmin(fmax(6*x - 1, 0), 1) - fmin(fmax(3*x - 1, 0), 1) + fmin(fmax(6*x - 4, 0), 1))";

@@ -1,4 +1,4 @@
-/* What `tessera bench` starts: options, dispatch, output files. argv[0] is "bench". */
+/* The program that `tessera bench` starts: options, dispatch, output files. argv[0] is "bench". */
 #include "bench.h"
 #include <getopt.h>
 #include <stddef.h>
@@ -68,9 +68,9 @@ enum {
   OPTIONS
 };
 
-/* `read` takes the text of an option (optarg) into BenchOptions, at the offset `target`, and the length of a list at
- * `count`; numbers from lowest to highest, words of `words`, which end with NULL. Benches: those that have it, NULL:
- * all. */
+/* An option. `read` stores its text (optarg) in BenchOptions at the offset `target`, and the length of a list at
+ * `count`. Numbers are from lowest to highest; `words` are the allowed words, NULL ends them. Benches: those that
+ * have the option; NULL: all. */
 typedef struct Option {
   const char *name, *benches;
   bool (*read)(const struct Option *option, BenchOptions *o);
@@ -98,7 +98,7 @@ static bool read_counts(const Option *p, BenchOptions *o) {
   return *count > 0;
 }
 
-/* Whole numbers, as int. */
+/* Integers, as int. */
 static bool read_integers(const Option *p, BenchOptions *o) {
   double numbers[BENCH_LIST];
   int *const count = (int *)((char *)o + p->count), *const list = target_of(p, o);
@@ -118,7 +118,7 @@ static bool read_integer(const Option *p, BenchOptions *o) {
   return true;
 }
 
-/* Smoothing steps: 0 is none, -1 in BenchOptions. */
+/* Smoothing steps; no steps are 0 here and -1 in BenchOptions. */
 static bool read_steps(const Option *p, BenchOptions *o) {
   int *const steps = target_of(p, o);
   if (!read_integer(p, o)) return false;
@@ -126,14 +126,14 @@ static bool read_steps(const Option *p, BenchOptions *o) {
   return true;
 }
 
-/* The position of the word, of an enumeration in this order. */
+/* The position of the word, for an enumeration in this order. */
 static bool read_choice(const Option *p, BenchOptions *o) {
   const int choice = cli_parse_choice(p->name, optarg, p->words);
   if (choice >= 0) *(int *)target_of(p, o) = choice;
   return choice >= 0;
 }
 
-/* Whether it is the second of two words. */
+/* Whether the text is the second of two words. */
 static bool read_second(const Option *p, BenchOptions *o) {
   const int choice = cli_parse_choice(p->name, optarg, p->words);
   *(bool *)target_of(p, o) = choice == 1;
@@ -256,7 +256,7 @@ static const Option options[OPTIONS] = {
     [CSV] = {"csv", NULL, read_text, .target = AT(csv)},
     [PLOT] = {"plot", NULL, read_text, .target = AT(plot)}};
 
-/* Their rows of getopt_long: CLI_OWN_OPTIONS + row, those of all commands, and help, which stands last. */
+/* The rows for getopt_long: CLI_OWN_OPTIONS + row, then options of all commands; help is the last. */
 enum { HELP = CLI_OWN_OPTIONS + OPTIONS };
 static const struct option more_options[] = {CLI_COMMON_OPTIONS, {"help", no_argument, NULL, HELP}, {0}};
 enum { MORE = sizeof more_options / sizeof *more_options };
@@ -275,7 +275,7 @@ static bool is_of_solves(const BenchOptions *o) {
   return (o->figure >= 10 && o->figure <= 12) || o->figure == 16 || o->figure == 18;
 }
 
-/* Tables and figures of the vertex-patch paper: which options mean something with which. 0 or an exit status. */
+/* Checks which options go together in tables and figures of the vertex-patch paper. Returns 0 or an exit status. */
 static int check_patch_options(const Bench *bench, const BenchOptions *o, uint64_t given) {
   const bool tables = !strcmp(bench->name, "patch-tables"), figures = !strcmp(bench->name, "patch-figures");
   if (tables && was_given(given, TABLE) && o->paper_table < 5)
@@ -299,7 +299,7 @@ static int check_patch_options(const Bench *bench, const BenchOptions *o, uint64
   return 0;
 }
 
-/* What --plot draws, and of which tables. */
+/* The quantities that --plot can draw, and the tables that have them. */
 static int check_figure(const char *bench, const BenchOptions *o, uint64_t given) {
   const bool stokes = !strcmp(bench, "stokes"), two = stokes || !strcmp(bench, "bp");
   const char *form = !two ? "" : o->variant ? " --variant" : " without --variant", *has = "time";
@@ -315,7 +315,7 @@ static int check_figure(const char *bench, const BenchOptions *o, uint64_t given
   return 0;
 }
 
-/* Meshes of the papers by name and number. */
+/* Names and numbers of the papers' meshes. */
 static int check_meshes(const char *bench, const BenchOptions *o, uint64_t given) {
   const bool ball = !strcmp(bench, "adaptive"), cube = o->paper_table == 2 || o->paper_table == 3,
              of_ball = o->mesh && (!strcmp(o->mesh, "uniform") || !strcmp(o->mesh, "shells"));
@@ -330,7 +330,7 @@ static int check_meshes(const char *bench, const BenchOptions *o, uint64_t given
   return 0;
 }
 
-/* What a benchmark would pass over in silence is refused before anything is measured; `given`: a bit an option. 0
+/* Refuses options that a benchmark would ignore, before anything is measured. `given`: one bit per option. Returns 0
  * or an exit status. */
 static int check_options(const Bench *bench, const BenchOptions *o, uint64_t given) {
   for (int i = 0; i < OPTIONS; i++)
@@ -367,7 +367,7 @@ static int check_options(const Bench *bench, const BenchOptions *o, uint64_t giv
   return refused ? refused : check_figure(bench->name, o, given);
 }
 
-/* Files that cannot be written are told before the time is spent. */
+/* Reports files that cannot be written, before any measurement. */
 static TesStatus check_outputs(TesContext *ctx, const BenchOptions *o) {
   TesStatus status = TES_OK;
   const char *const paths[] = {o->csv, o->common.json, o->plot};
@@ -376,7 +376,7 @@ done:
   return status;
 }
 
-/* The line that makes a table of results worth keeping: command, machine, date. */
+/* The comment line of a table of results: command, machine, date. */
 static void describe_run(int argc, char **argv, TesContext *ctx, BenchOptions *o) {
   struct utsname machine;
   char date[32];
@@ -408,7 +408,7 @@ done:
   return status;
 }
 
-/* The rows that are there are written also where a later one fails, or Ctrl-C ends it. */
+/* The existing rows are written even if a later one fails, or Ctrl-C ends the program. */
 static int run_bench(const Bench *bench, int argc, char **argv, BenchOptions *o) {
   TesContext *ctx;
   BenchResult result = {0};
@@ -435,14 +435,14 @@ static void set_stokes_defaults(uint64_t given, BenchOptions *o) {
   if (!was_given(given, CELLS)) o->cells = 1, o->cell_counts[0] = 16;
 }
 
-/* The degrees and the tolerance of nekRS's tables. */
+/* Defaults: the degrees and the tolerance of nekRS's tables. */
 static void set_kershaw_defaults(uint64_t given, BenchOptions *o) {
   static const int degrees[] = {3, 5, 7};
   if (!was_given(given, DEGREE)) memcpy(o->degree, degrees, sizeof degrees), o->degrees = 3;
   if (!was_given(given, TOLERANCE)) o->tolerance = 1e-8;
 }
 
-/* Both dimensions where the paper draws both, float64 (with mixed in figure 18, float32 in rooflines). */
+/* Defaults: both dimensions if the paper draws both; float64 (also mixed in figure 18, float32 in rooflines). */
 static void set_figure_defaults(uint64_t given, BenchOptions *o) {
   const bool sizes = o->figure == 18;
   if (!was_given(given, DIM) && o->figure != 5 && o->figure != 12 && o->figure < 16)
@@ -452,7 +452,7 @@ static void set_figure_defaults(uint64_t given, BenchOptions *o) {
   if (!was_given(given, DEGREE) && sizes) o->degrees = 1, o->degree[0] = 7;
 }
 
-/* Of applications: by table. */
+/* Defaults of applications, by table. */
 static void set_levels(BenchOptions *o) {
   const int first = o->paper_table == 1   ? 4
                     : o->paper_table == 2 ? 1

@@ -179,7 +179,7 @@ static TesStatus for_all(TesContext *ctx, const BenchOptions *o, Measure measure
     for (int precision = TES_DOUBLE; precision <= TES_SINGLE; precision++)
       for (int k = 0; k < o->degrees; k++)
         for (int s = 0; s < o->sizes; s++) {
-          if (tesi_context_interrupted(ctx)) return TES_OK; /* what is there is written */
+          if (tesi_context_interrupted(ctx)) return TES_OK; /* the existing rows are written */
           if (precision == TES_DOUBLE ? o->double_precision : o->single_precision)
             TES_TRY(measure(ctx, o, o->dim[d], o->degree[k], o->dofs[s], (TesPrecision)precision, table));
         }

@@ -1,6 +1,6 @@
-/* tessera bench patch-figures: the figures of patch-smoothers-cui-2024 that compare kernels (3, 5, 7, 8, 9, 15, 17) and
- * solves over sizes (18), each from a table of its own, beside what the paper prints: its figures have no numbers, its
- * Tables 5 to 7 have some. Shares of the time (10 to 12, 16) are in patch_shares.c, rooflines (19, 20) in
+/* tessera bench patch-figures: the figures of patch-smoothers-cui-2024 that compare kernels (3, 5, 7, 8, 9, 15, 17)
+ * and solves over sizes (18), each from its own table, beside the paper's results. Its figures have no numbers, but
+ * its Tables 5 to 7 have some. Shares of the time (10 to 12, 16) are in patch_shares.c, rooflines (19, 20) in
  * patch_roofline.c. */
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "device/kernel.h"
 #include "kernels/patch_published.h"
 
-/* `variants`: of bench/kernels/patch_ladder.c, "rows" is the smoother of programs. */
+/* `variants`: of bench/kernels/patch_ladder.c; "rows" is the smoother of programs. */
 typedef struct Figure {
   int number;
   const char *title, *variants;
@@ -27,7 +27,7 @@ static const Figure figures[] = {
     {17, "Figure 17: fused and separate kernels, conflict-free and with the boundary shortcut",
      "conflict_free boundary separate separate_boundary"}};
 
-/* What the paper prints of a kernel in this figure, by the sweep of eight colours. */
+/* The paper's result for a kernel in this figure, as the time of a sweep of eight colours. */
 static bool add_published(const BenchOptions *o, const Figure *figure, CliTable *table) {
   bool good = true;
   for (int i = 0; i < PATCH_KERNEL_TIMES && good; i++) {
@@ -52,7 +52,7 @@ static bool add_published(const BenchOptions *o, const Figure *figure, CliTable 
   return good;
 }
 
-/* Of rows with one patch a block and with several: the first and the fastest of the others. */
+/* For rows with one patch per block and with several: the first, and the fastest of the others. */
 static bool add_best(const BenchOptions *o, const CliTable *all, CliTable *table) {
   CliCell row[BENCH_VARIANT_COLUMNS];
   const CliCell *one = NULL, *best = NULL;
@@ -117,7 +117,7 @@ done:
   return status;
 }
 
-/* Figure 18, with the points of Table 7. Sizes for which memory is too small are left out. */
+/* Figure 18, with the points of Table 7. Sizes that need too much memory are left out. */
 static TesStatus draw_solves(TesContext *ctx, const BenchOptions *o, BenchResult *result) {
   TesStatus status = TES_OK;
   BenchOptions one = *o;

@@ -1,6 +1,6 @@
-/* tessera bench patch-tables --table 5, 6: kernels of patch-smoothers-cui-2024 beside ours, in float64: milliseconds
- * of one of eight colours, the same when values are moved alone, blocks at a time on a multiprocessor, and conflicts of
- * banks of shared memory in a block, counted in the emulator. */
+/* tessera bench patch-tables --table 5, 6: kernels of patch-smoothers-cui-2024 beside ours, in float64. It prints
+ * milliseconds of one of eight colours, the same if values are only moved, the number of blocks on a multiprocessor
+ * at one time, and bank conflicts of shared memory in a block, counted in the emulator. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static TesStatus run(void *data) {
   return status == TES_OK ? bench_wait(s->op) : status;
 }
 
-/* Milliseconds of a colour, and what the kernel is like. */
+/* Milliseconds of a colour, and properties of the kernel. */
 static TesStatus time_variant(TesContext *ctx, const BenchOptions *o, BenchSubject *s, const char *name,
                               const PatchKernelTimes *p, double *ms, TesCost *cost, BenchLadderBlock *block) {
   TesStatus status = TES_OK;
@@ -87,7 +87,7 @@ done:
   return status;
 }
 
-/* The emulator's count; NaN where there is no C compiler. */
+/* The emulator's count; NaN: there is no C compiler. */
 static BenchConflicts count_conflicts(const PatchKernelTimes *p, bool *known) {
   BenchConflicts c;
   *known = bench_ladder_conflicts(bench_ladder_find(p->variant), 3, p->degree, TES_DOUBLE,

@@ -1,8 +1,8 @@
-/* tessera bench patch-figures --figure 10, 11, 12, 16: where the time of a solve goes, as in patch-smoothers-cui-2024:
- * GMRES in float64, preconditioned by V-cycles in float32. Parts of a cycle are timed each by itself; what GMRES takes
- * beside them is the whole solve less its cycles, and so less than nothing where a recorded cycle is faster than its
- * parts. 10: seconds for 1e9 unknowns by part; 11: shares by part; 12: by level; 16: by part with the paper's basic
- * kernel and the one with the boundary shortcut on the finest level, in 3D. */
+/* tessera bench patch-figures --figure 10, 11, 12, 16: the time of a solve by part, as in patch-smoothers-cui-2024:
+ * GMRES in float64, preconditioned by V-cycles in float32. Parts of a cycle are timed separately. The time of GMRES
+ * is the time of the solve minus its cycles; it is negative if a recorded cycle is faster than its parts. 10: seconds
+ * for 1e9 unknowns by part; 11: shares by part; 12: by level; 16: by part in 3D, with the paper's basic kernel on the
+ * finest level, and with the kernel that has the boundary shortcut. */
 #include <string.h>
 #include "bench.h"
 #include "device/kernel.h"
@@ -21,7 +21,7 @@ static const CliColumn columns[COLUMNS] = {[DIM] = {"dim", 3, 0},
                                            [EACH] = {"s_per_gdof", 10, 4},
                                            [SERIES] = {"series", 0, -1}};
 
-/* Of one space: a V-cycle, and the solve around it. */
+/* For one space: a V-cycle, and the solve with it. */
 typedef struct Shares {
   const BenchOptions *options;
   int dim, degree, levels, iterations;
@@ -49,7 +49,7 @@ static bool add(const Shares *s, const char *kernel, const char *part, int level
   return cli_table_add(table, row);
 }
 
-/* Milliseconds of an iteration: of the solve, with this smoothing on the finest level. */
+/* Milliseconds of an iteration of the solve, with this smoothing on the finest level. */
 static bool add_parts(const Shares *s, const char *kernel, double smooth, CliTable *table) {
   const int finest = s->levels - 1;
   const double *top = s->ms[finest], below = bench_sum(s->ms[0], finest * BENCH_PARTS),

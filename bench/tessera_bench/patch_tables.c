@@ -3,8 +3,9 @@
  * Conventions: B: right-hand side of ones on the finest level, full multigrid start; Z: true load,
  * V-cycles from zero; A: true load, after the full multigrid start; R: right-preconditioned GMRES.
  * With --table 7: seconds and errors of its solves; 5 and 6: patch_kernels.c.
- * With --level the rows of Tables 1 and 2 of these levels, convention B; what memory is too small for is left out, and
- * so are solves that end above the tolerance, where round-off of the residual keeps them: a line says which. */
+ * With --level: the rows of Tables 1 and 2 of these levels, convention B. Rows that need too much memory are left
+ * out. So are solves that end above the tolerance because of round-off in the residual. A line names the rows left
+ * out. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +110,7 @@ static bool add_paper_row(CliTable *table, const PaperRow *row) {
   return cli_table_add(table, cells);
 }
 
-/* wanted: bit k: degree k. Degrees end where memory is too small. */
+/* wanted: bit k: degree k. Degrees end at the first that needs too much memory. */
 static TesStatus add_row(TesContext *ctx, int dim, int n, unsigned wanted, TesSmootherKind kind,
                          const char *smoother, const Convention *convention, CliTable *table) {
   TesStatus status = TES_OK;
@@ -138,7 +139,8 @@ done:
   return status;
 }
 
-/* The paper's row of a mesh, where it has one; only degrees that both have are worth the time of large ones. */
+/* The paper's row for a mesh, if it has one. On large meshes only degrees of both are measured, since they take
+ * long. */
 static TesStatus add_level(TesContext *ctx, const BenchOptions *o, int dim, int n, CliTable *table) {
   TesStatus status = TES_OK;
   unsigned wanted = 0;
@@ -163,7 +165,7 @@ done:
   return status;
 }
 
-/* Table 7: its meshes, or with --dofs others of about so many unknowns. */
+/* Table 7: its meshes, or with --dofs others with about this many unknowns. */
 static TesStatus solves(TesContext *ctx, const BenchOptions *options, BenchResult *result) {
   TesStatus status = TES_OK;
   BenchOptions o = *options;

@@ -1,5 +1,5 @@
-/* tessera bench scaling: the model of src/parallel/scaling.h for 1 to 8192 GPUs, of Poisson with degree 4 on boxes and
- * on trees: milliseconds of an iteration, speed-up, efficiency, and what costs most beside the work. */
+/* tessera bench scaling: the model of src/parallel/scaling.h for 1 to 8192 GPUs, for Poisson with degree 4 on boxes
+ * and on trees: milliseconds of an iteration, speed-up, efficiency, and the largest cost besides the work. */
 #include "parallel/scaling.h"
 #include <math.h>
 #include "bench.h"
@@ -12,7 +12,7 @@ static const CliColumn columns[COLUMNS] = {
     [BOUND] = {"beside_work", 22, -1}, [SERIES] = {"line", 0, -1}};
 
 enum { DEGREE = 4, DIM = 3, MOST = 8192 };
-/* Of a GPU of 139 GiB, at 52 bytes per unknown (tessera check). */
+/* Unknowns of a GPU of 139 GiB, at 52 bytes per unknown (tessera check). */
 static const double MOST_UNKNOWNS = 2.5e9;
 
 static bool add(bool trees, double dofs, const char *line, CliTable *table) {

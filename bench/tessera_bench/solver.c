@@ -57,7 +57,7 @@ static void release(Data *d) {
   tes_space_destroy(&d->space);
 }
 
-/* u = product of sin(pi x); with the variable coefficient f = 1 and no exact solution. */
+/* u = product of sin(pi x); with the variable coefficient f = 1, without an exact solution. */
 static TesStatus prepare(TesContext *ctx, const BenchOptions *o, int dim, int degree, double dofs,
                          TesSolvePrecision precision, Data *d) {
   TesStatus status = TES_OK;
@@ -87,7 +87,7 @@ done:
   return status;
 }
 
-/* Precisions are told where there are several. */
+/* Precisions are printed if there are several. */
 static const char *series_of(const BenchOptions *o, int degree, const char *precision) {
   const bool several = o->mixed + o->double_precision + o->single_precision > 1;
   return several ? bench_text("Q%d %s", degree, precision) : bench_text("Q%d", degree);
@@ -176,7 +176,7 @@ done:
   return status;
 }
 
-/* Cells a direction of the mesh for about so many unknowns: neighbouring sizes may have the same one. */
+/* Cells per direction of the mesh for about this many unknowns; neighbouring sizes may have the same mesh. */
 static TesStatus cells_for(TesContext *ctx, int dim, int degree, double dofs, int *cells) {
   TesStatus status = TES_OK;
   TesSpace *space = NULL;
@@ -187,7 +187,7 @@ done:
   return status;
 }
 
-/* All sizes and precisions of one dimension and degree, no mesh twice. */
+/* All sizes and precisions of one dimension and degree; no mesh is measured twice. */
 static TesStatus measure_sizes(TesContext *ctx, const BenchOptions *o, int dim, int degree,
                                const bool wanted[3], CliTable *table) {
   TesStatus status = TES_OK;

@@ -1,5 +1,5 @@
-/* tessera bench stokes: operator, sweep and whole solve of Stokes flow, the paper's manufactured problem or random
- * right-hand sides, walls without slip. */
+/* tessera bench stokes: operator, sweep and complete solve of Stokes flow, for the paper's manufactured problem or
+ * random right-hand sides, with no-slip walls. */
 #include <math.h>
 #include <stdio.h>
 #include "bench.h"
@@ -75,7 +75,7 @@ static const char *const precision_names[] = {"mixed", "double", "single"};
 typedef struct Flow {
   TesProblem *problem;
   TesSolveResult result;
-  double setup;          /* seconds, without those in which random numbers are drawn and sent */
+  double setup;          /* seconds, without the time for drawing and sending random numbers */
   const TesOperator *op; /* of the next two calls */
   const TesSmoother *smoother;
   TesVector *x, *y;
@@ -87,7 +87,7 @@ static void release(Flow *f) {
   tes_problem_destroy(&f->problem);
 }
 
-/* A right-hand side that no user has to draw. */
+/* A right-hand side without a function of the user. */
 typedef struct Drawing {
   TesContext *context;
   uint64_t seed;
@@ -161,8 +161,8 @@ static TesStatus sweep(void *data) {
   return status == TES_OK ? bench_wait(f->op) : status;
 }
 
-/* Picoseconds an unknown of the float64 operator, or, given a smoother, of its sweep in the cycle's precision. NaN:
- * one level, which has none. */
+/* Picoseconds per unknown of the float64 operator; or, if a smoother is given, of its sweep in the cycle's precision.
+ * NaN: there is one level, which has no smoother. */
 static TesStatus time_part(TesContext *ctx, const BenchOptions *o, Flow *f, bool smoother, double *ps) {
   TesStatus status = TES_OK;
   BenchTime time;
@@ -194,7 +194,7 @@ static const char *series_name(const BenchOptions *o, int degree, TesSolvePrecis
   return name;
 }
 
-/* Of Table 2, where this is what it measured on an A100; else NaN. */
+/* The value of Table 2 for the same measurement on an A100; else NaN. */
 static StokesTimes published(const BenchOptions *o, int dim, int degree, int cells) {
   for (size_t i = 0; i < sizeof stokes_times / sizeof *stokes_times; i++)
     if (dim == 3 && cells == 32 && o->tolerance == 1e-6 && o->alpha == 0 && stokes_times[i].degree == degree)
@@ -254,8 +254,8 @@ done:
   return status;
 }
 
-/* Over the degree, or the size; the paper's values beside, where its Table 2 has them. Figures 4 (iterations),
- * 6 (errors over time), 9 (the operator) and 13. */
+/* Over the degree, or the size, beside the paper's values if its Table 2 has them. Figures 4 (iterations), 6 (errors
+ * over time), 9 (the operator) and 13. */
 static CliPlot describe_plot(const BenchOptions *o) {
   const bool sizes = o->cells > 1;
   CliPlot plot = {.title = "Stokes flow, time to solution",

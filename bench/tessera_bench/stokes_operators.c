@@ -1,5 +1,5 @@
-/* Rows of tessera bench stokes --variant for the operator: that of programs (tiles), and the variants of figures 8 and
- * 9 of stokes-multigrid-cui-2025. */
+/* Rows of tessera bench stokes --variant for the operator: the operator of programs (tiles), and the variants of
+ * figures 8 and 9 of stokes-multigrid-cui-2025. */
 #include <math.h>
 #include <string.h>
 #include "device/kernel.h"
@@ -13,7 +13,7 @@ typedef struct Product {
   TesOperator *op;
   BenchStokesOperator *variant; /* NULL: op itself */
   TesVector *x, *y, *plain;     /* plain: of op */
-  double setup, rate;           /* rate: bytes of shared memory a second */
+  double setup, rate;           /* rate: bytes of shared memory per second */
 } Product;
 
 static void release(Product *p) {
@@ -45,7 +45,7 @@ static TesStatus apply(void *data) {
   return status == TES_OK ? bench_wait(p->op) : status;
 }
 
-/* Conflicts are counted in the emulator alone: they are the same everywhere. */
+/* Conflicts are counted in the emulator only; they are the same on all devices. */
 static double conflicts_of(TesContext *ctx, int form, int degree, TesPrecision precision) {
   BenchConflicts c;
   if (strcmp(tes_context_device(ctx), "emulator") != 0 ||

@@ -1,6 +1,6 @@
-/* tessera bench stokes --variant: one sweep of patches of Stokes, by its ways to solve the local problems and to get at
- * residuals, as in figure 10 of stokes-multigrid-cui-2025, and on devices with kernels the operator too, as in its
- * figures 8 and 9 (stokes_operators.c); random right-hand sides, walls without slip. */
+/* tessera bench stokes --variant: one sweep of patches of Stokes, for several ways to solve the local problems and to
+ * compute residuals, as in figure 10 of stokes-multigrid-cui-2025. On devices with kernels also the operator, as in
+ * its figures 8 and 9 (stokes_operators.c). Random right-hand sides, no-slip walls. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,16 +39,17 @@ static const CliColumn columns[STOKES_COLUMNS] = {[STOKES_DIM] = {"dim", 3, 0},
                                                   [STOKES_PAPER_LOCAL] = {"paper_mdofs_per_s", 0, 1},
                                                   [STOKES_SERIES] = {"series", 0, -1}};
 
-/* The first is the one of programs, with which the others are compared where they compute the same sweep. */
+/* The first variant is the one of programs. Other variants that compute the same sweep are compared with it. */
 typedef struct Variant {
   const char *name;
   enum { ANYWHERE, HOST, KERNELS } where;
   TesSmootherDesc desc;
   bool dense; /* kernels/stokes_dense.h */
-  bool same;  /* the same iterate as the first of its kind, but for what the local solver leaves */
+  bool same;  /* the same iterate as the first of its kind, up to the error of the local solver */
   BenchStokesLocal local; /* of kernels */
 } Variant;
-/* Kernels have patches at walls mirrored in the first one: those that follow "tables" are compared with it. */
+/* On devices with kernels the first variant mirrors patches at walls. So the variants after "tables" are compared
+ * with "tables". */
 static const Variant variants[] = {
     {.name = "exact", .desc = {.kind = TES_SMOOTHER_PATCH}, .same = true},
     {.name = "unfused", .where = HOST, .desc = {.kind = TES_SMOOTHER_PATCH, .unfused = true}, .same = true},
@@ -114,7 +115,7 @@ static TesStatus solve(void *data) {
   return status == TES_OK ? bench_wait(s->op) : status;
 }
 
-/* Largest difference of x from what the first variant computed, over its largest entry. */
+/* Largest difference between x and the result of the first variant, divided by its largest entry. */
 TesStatus bench_stokes_compare(TesContext *ctx, const TesVector *x, const TesVector *first,
                                double *difference) {
   TesStatus status = TES_OK;
@@ -131,7 +132,7 @@ done:
   return status;
 }
 
-/* Accesses of the local solves that meet conflicts; NaN but in the emulator. */
+/* Accesses of the local solves that have conflicts; NaN outside the emulator. */
 static double conflicts_of(TesContext *ctx, const Variant *v, int degree, TesPrecision precision) {
   BenchConflicts c;
   if (v->where != KERNELS || v->local < BENCH_STOKES_SCHUR ||
@@ -141,7 +142,7 @@ static double conflicts_of(TesContext *ctx, const Variant *v, int degree, TesPre
   return (double)c.excess / (double)c.wavefronts;
 }
 
-/* What the paper's Table 2 has for a sweep by its kernel, on 32^3 cells; NaN where it has none. */
+/* The time of a sweep in the paper's Table 2, on 32^3 cells; NaN: it has none. */
 static double published(const Variant *v, int degree, int cells, TesPrecision precision) {
   for (size_t i = 0; i < sizeof stokes_times / sizeof *stokes_times; i++)
     if (v->where == KERNELS && v->local == BENCH_STOKES_SCHUR_FREE && precision == TES_DOUBLE &&
@@ -150,8 +151,8 @@ static double published(const Variant *v, int degree, int cells, TesPrecision pr
   return NAN;
 }
 
-/* Rows of local solves: by the sweep, and a colour at a time without residuals, where these stand apart; the sweep of
- * programs has them inside. */
+/* Rows of local solves: per sweep, and per colour without residuals if these are separate; the sweep of programs
+ * includes them. */
 static TesStatus measure(TesContext *ctx, const BenchOptions *o, const TesSpace *space, const Variant *v,
                          TesPrecision precision, TesVector **first, CliTable *table) {
   TesStatus status = TES_OK;
@@ -212,8 +213,7 @@ static bool is_asked_for(const BenchOptions *o, const char *name) {
   return !strcmp(o->variant, "all") || !strcmp(o->variant, name);
 }
 
-/* All that are asked for. What others are compared with comes first: the one of programs, and of kernels that of
- * tables. */
+/* All requested variants. The variants for comparison come first: the one of programs, and for kernels "tables". */
 static TesStatus measure_space(TesContext *ctx, const BenchOptions *o, const TesSpace *space,
                                TesPrecision precision, CliTable *table) {
   TesStatus status = TES_OK;
@@ -261,7 +261,7 @@ done:
   return status;
 }
 
-/* Figure 10, or on the processor whole sweeps; 9 and 8. */
+/* Figure 10, or on the processor complete sweeps; figures 9 and 8. */
 static CliPlot describe_plot(const BenchOptions *o, bool kernels) {
   const bool sizes = o->cells > 1;
   CliPlot plot = {.title = kernels ? "Local solves of patches of Stokes, a colour"

@@ -4,9 +4,9 @@
 
 #include "bench.h"
 
-/* ps: of the whole sweep or operator; local: of the local solves of a colour alone, of `exact` with their residuals.
- * Flops and bytes: of what the kernels of the ladder do (of a sweep its local solves, with as many steps of conjugate
- * gradients as there may be), of programs those of TesCost. mib: of the processor. */
+/* ps: of the whole sweep or operator; local: of the local solves of a colour only, for `exact` with their residuals.
+ * Flops and bytes: for kernels of the ladder of their own work (of a sweep: the local solves, with the largest number
+ * of steps of conjugate gradients); for programs of TesCost. mib: on the processor. */
 enum {
   STOKES_DIM,
   STOKES_DEGREE,
@@ -37,7 +37,7 @@ enum {
   STOKES_COLUMNS
 };
 
-/* Rows of the operators that options->variant asks for, on a device with kernels, in 3D. */
+/* Rows for the operators that options->variant requests, on a device with kernels, in 3D. */
 TesStatus bench_stokes_operators(TesContext *ctx, const BenchOptions *options, const TesSpace *space,
                                  TesPrecision precision, CliTable *table);
 TesStatus bench_stokes_compare(TesContext *ctx, const TesVector *x, const TesVector *first,

@@ -1,5 +1,5 @@
-/* tessera bench smoother --variant: the patch kernels that are there to be compared, each checked against the sweep
- * of programs. blocks: how many a multiprocessor holds at a time. */
+/* tessera bench smoother --variant: the patch kernels for comparison, each checked against the sweep of programs.
+ * blocks: number on a multiprocessor at one time. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,8 +45,8 @@ done:
   return status;
 }
 
-/* Largest difference between one sweep from zero and that of programs (kept in y), relative to the latter's largest
- * value. */
+/* Largest difference between one sweep from zero and the sweep of programs (kept in y), divided by the latter's
+ * largest value. */
 static TesStatus compare(TesContext *ctx, BenchSubject *s, double *difference) {
   TesStatus status = TES_OK;
   double largest, rest;
@@ -59,7 +59,7 @@ done:
   return status;
 }
 
-/* What a line of the plot is called. */
+/* The name of a line of the plot. */
 static const char *series_of(const BenchOptions *o, int dim, int degree, TesPrecision precision,
                              const char *name) {
   const char *kind =
@@ -107,7 +107,7 @@ done:
   return status;
 }
 
-/* All smoothers are created before the first is measured: their kernels are compiled at the same time. */
+/* All smoothers are created before the first is measured, so that their kernels are compiled at the same time. */
 TesStatus bench_variants_measure(TesContext *ctx, const BenchOptions *o, const char *names, int dim,
                                  int degree, double dofs, TesPrecision precision, CliTable *table) {
   enum { MOST = 40 };

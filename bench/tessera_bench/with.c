@@ -1,6 +1,6 @@
-/* --with [NAME=]FILE,...: the rows of earlier tables of the same benchmark, of other machines for example, in one
- * figure with those measured now. Columns go by their names; NAME, or that of the file, stands behind its lines' in the
- * legend. */
+/* --with [NAME=]FILE,...: draws the rows of earlier tables of the same benchmark, for example from other machines,
+ * together with the rows measured now. Columns are found by their names. NAME, or the file's name, follows the names
+ * of the file's lines in the legend. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 
 enum { FILES = 8, NAME = 96 };
 
-/* What the cells of one file point to. */
+/* The texts and numbers of the cells of one file. */
 typedef struct Source {
   char *text;
-  char (*name)[NAME]; /* of the series, a row each */
+  char (*name)[NAME]; /* names in the series column, one per row */
 } Source;
 
 static TesStatus read_text(TesContext *ctx, const char *path, char **text) {
@@ -32,7 +32,7 @@ done:
   return status;
 }
 
-/* The line at *at, ended in place; NULL: there is none. */
+/* The line at *at, terminated in place; NULL: there is none. */
 static char *next_line(char **at) {
   char *line = *at;
   if (!line || !*line) return NULL;
@@ -42,7 +42,7 @@ static char *next_line(char **at) {
   return line;
 }
 
-/* The field at *at, ended in place and without its quotes; NULL: the line has ended. */
+/* The field at *at, terminated in place and without its quotes; NULL: the line has ended. */
 static char *next_field(char **at) {
   char *from = *at, *const field = *at, *to = *at;
   if (!from) return NULL;
@@ -59,7 +59,7 @@ static char *next_field(char **at) {
   return field;
 }
 
-/* Which column of ours a field of the file is; -1: none. */
+/* The column of our table for a field of the file; -1: none. */
 typedef struct Header {
   int count, column[4 * CLI_COLUMNS];
 } Header;
@@ -105,8 +105,8 @@ done:
   return status;
 }
 
-/* What stands behind the names of a file's lines: "a" of a=results/cpu.csv, "cpu" of results/cpu.csv. *path becomes the
- * file's. */
+/* The suffix for names of a file's lines: "a" of a=results/cpu.csv, "cpu" of results/cpu.csv. *path becomes the path
+ * of the file. */
 typedef struct Label {
   const char *text;
   int length;
@@ -123,7 +123,7 @@ static Label split_label(const char **path) {
   return (Label){base, (int)(dot ? (size_t)(dot - base) : strlen(base))};
 }
 
-/* What a paper prints is in every table: it keeps its name, and is taken once. */
+/* A paper's results are in every table: they keep their names, and are drawn once. */
 static bool is_paper(const char *series) {
   return series && (!strncmp(series, "paper, ", 7) || strstr(series, ", paper, "));
 }

@@ -158,7 +158,8 @@ static uint64_t with(uint64_t version, const TesFunction *function) {
   return !version || (function && !number) ? 0 : (mixed ^ mixed >> 29) | 1;
 }
 
-/* A version (TesVtuArray) of functions by component, and of those in their place by material, [materials] or NULL. */
+/* A version (TesVtuArray) of the functions by component, and of the functions by material that replace them,
+ * [materials] or NULL. */
 static uint64_t version_of(int components, const TesFunction *const *function, int materials,
                            const TesFunction *const *material) {
   uint64_t version = 1;
