@@ -147,7 +147,7 @@ static TesSpace *make_space(int degree, int cells) {
 /* Zero at the boundary, as vectors of a space are. */
 static TesVector *space_vector(const TesSpace *space, TesPrecision precision, uint64_t seed) {
   const int64_t n = tes_space_length(space), nodes = tes_space_nodes_along(space, 0);
-  if (n > 4000000) return random_vector(n, precision, seed); /* for timing: the speed does not depend on the values */
+  if (n > 4000000) return random_vector(n, precision, seed); /* timing: the values do not matter */
   TesVector *v;
   double *values = malloc((size_t)n * sizeof *values);
   for (int64_t i = 0; i < n; i++) {

@@ -152,7 +152,7 @@ static int launch(const char *mpirun, const char *asked, int count) {
   char **line = calloc((size_t)all + 16, sizeof *line), *real = realpath(mpirun, NULL);
   if (!line || length < 0) return tes_status_exit(TES_OUT_OF_MEMORY);
   self[length] = 0;
-  if (!strstr(strrchr(self, '/'), "tessera") && !find_program("tessera", self)) /* when used as a part of Python */
+  if (!strstr(strrchr(self, '/'), "tessera") && !find_program("tessera", self)) /* used from Python */
     return cli_usage_error("%s begins the program tessera, which is not in PATH", asked);
   snprintf(number, sizeof number, "%d", count);
   line[n++] = (char *)mpirun;

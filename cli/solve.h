@@ -48,7 +48,7 @@ typedef struct SolveInTime {
   TesReportRemesh *remesh;                  /* [remesh_room] of the report */
   int64_t remesh_room;
   double adapt_seconds; /* of all changes of the mesh */
-  double change[2];     /* changes per unit of time, and their steps: before half of the steps so far, and later */
+  double change[2]; /* changes per unit of time, and their steps: before half of the steps so far, and later */
   int change_step[2];
   FILE *series;
 } SolveInTime;

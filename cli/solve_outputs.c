@@ -45,8 +45,7 @@ static TesStatus find_values(Solve *s, const TesProblem *problem) {
     TesValue value;
     if (c->value[i].derived) continue;
     status = tes_case_value(c, i, tes_space_mesh(tes_problem_space(problem)), &value);
-    if (status == TES_OK && value.kind == TES_VALUE_POINT) /* a point close to a curved boundary is moved into the
-                                                            * mesh */
+    if (status == TES_OK && value.kind == TES_VALUE_POINT) /* near a curved face it is moved */
       status = tes_problem_sample(problem, 1, value.point, 1, &value.of, &s->outputs.value[i], &(double){0});
     else if (status == TES_OK && solve_has_place(&value))
       status = tes_problem_extreme(problem, &value, &s->outputs.value[i], s->outputs.place[i]);

@@ -107,7 +107,7 @@ void solve_print_solver(const Solve *s, const TesProblem *problem) {
 }
 
 void solve_print_step(const Solve *s, const TesAdaptStep *step) {
-  enum { LAST = SOLVE_COLUMNS };                                   /* rank of the columns that are left out first */
+  enum { LAST = SOLVE_COLUMNS }; /* rank of the columns that are left out first */
   const bool dual = s->input->adapt.estimator == TES_ESTIMATE_DWR; /* whose estimate has a sign */
   SolveColumns c = {0};
   if (step->step == 0 && strcmp(tes_context_device(s->context), "cpu") != 0)

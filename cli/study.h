@@ -25,8 +25,7 @@ typedef struct StudyRow {
   bool solved;
   int degree, iterations;
   int64_t cells, dofs, steps;
-  double length, step, setup_seconds, solve_seconds; /* length: cells^(-1/dim); step: length of steps in time, NaN:
-                                                      * none */
+  double length, step, setup_seconds, solve_seconds; /* length: cells^(-1/dim); step: in time, NaN: none */
   const char *status;
 } StudyRow;
 

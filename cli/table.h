@@ -25,9 +25,9 @@ typedef struct CliTable {
   int columns, rows, room;
   CliCell *cells; /* [rows][columns] */
   bool print;
-  int width;           /* of the terminal; 0: no limit */
-  const int *block;    /* [columns] number of the column's block, from 0; NULL: one block */
-  int lead, shown;     /* number of columns that are repeated in front of each block; number of blocks that fit */
+  int width;        /* of the terminal; 0: no limit */
+  const int *block; /* [columns] number of the column's block, from 0; NULL: one block */
+  int lead, shown; /* number of columns that are repeated in front of each block; number of blocks that fit */
   const char *comment; /* one line: the command, machine and date */
 } CliTable;
 

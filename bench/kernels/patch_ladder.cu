@@ -373,8 +373,7 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
 #else
   const int inner = direction == 0 ? n1 : n0, outer = direction == 2 ? n1 : n2;
   const int outer_in = direction == 2 ? row_in : plane_in, outer_out = direction == 2 ? row_out : plane_out;
-  if (direction ==
-      0) { /* rows: their distances differ between in and out, so the lines follow plane by plane */
+  if (direction == 0) { /* rows: their distances differ between in and out, so the lines follow plane by plane */
     contract_tiles(matrices, which, in, 1, row_in, out, 1, row_out, 0, 1, inner * outer, weight, add);
   } else {
     contract_tiles(matrices, which, in, stride_in, outer_in, out, direction == 1 ? row_out : plane_out,

@@ -18,7 +18,7 @@ typedef struct BenchLadderVariant {
   BenchLadderKernels kernels;
   int form, round; /* as in the kernel */
   bool layers, shortcut, dense;
-  bool data;      /* data: values are moved and nothing is computed: x += h^2 b / a, or similar, in each patch */
+  bool data; /* data: values are moved and nothing is computed: x += h^2 b / a, or similar, in each patch */
   bool blocks_3d; /* one thread per node of a patch, up to 1024, instead of one per line (3D) */
   int patches;    /* a block; 0: about 200 threads */
   int most[2];    /* largest degree in 2D and 3D; 0: there is none */
@@ -44,7 +44,7 @@ TesStatus bench_ladder_run(const TesSmoother *smoother, BenchLadderPart part, co
 
 typedef struct BenchLadderBlock {
   int patches, threads,
-      resident;  /* resident: number of blocks on a multiprocessor at one time; 0: the device does not report it */
+      resident; /* resident: number of blocks on a multiprocessor at one time; 0: the device does not report it */
   size_t shared; /* bytes */
 } BenchLadderBlock;
 TesStatus bench_ladder_block(const TesSmoother *smoother, BenchLadderPart part, BenchLadderBlock *block);

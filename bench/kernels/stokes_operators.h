@@ -45,7 +45,7 @@ TesStatus bench_stokes_operator_conflicts(int degree, BenchStokesForm form, TesP
 typedef enum BenchStokesLocal {
   BENCH_STOKES_DIRECT, /* dense inverses, one per kind of patches */
   BENCH_STOKES_TABLES, /* S^+ from tables, one block per patch: the kernel that programs use if lanes do not serve */
-  BENCH_STOKES_SCHUR,  /* conjugate gradients on the Schur complement, one thread per column */
+  BENCH_STOKES_SCHUR,      /* conjugate gradients on the Schur complement, one thread per column */
   BENCH_STOKES_SCHUR_FREE, /* the same, without bank conflicts */
   BENCH_STOKES_LOCALS
 } BenchStokesLocal;

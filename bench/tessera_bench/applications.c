@@ -105,7 +105,7 @@ static TesStatus create(TesContext *ctx, const Run *run, const Data *d, TesProbl
                                .boundaries = 1,
                                .time = {.end = 2, .step = 2. / run->steps, .method = run->method},
                                .solver = {.guess = run->guess,
-                                          .tolerance = 5e-4, /* the error equals the error of exact solves to 1 % */
+                                          .tolerance = 5e-4, /* exact solves change the error by 1 % */
                                           .method = run->smoother ? TES_METHOD_GMRES : TES_METHOD_AUTO,
                                           .smoother = run->smoother}};
   TES_TRY(tes_problem_create(ctx, &desc, p));

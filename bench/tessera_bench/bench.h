@@ -41,7 +41,7 @@ typedef struct BenchOptions {
   int points;                     /* Gauss points per direction, more than the degree; 0: 2 */
   double cell_counts[BENCH_LIST]; /* bp: number of cells, instead of dofs; stokes: cells per direction */
   double lambda; /* factor of the mass added to stiffness; 0: 1 in the element form, no mass in the global form */
-  int cells, cg; /* number of counts; iterations of conjugate gradients, 0: none */
+  int cells, cg;       /* number of counts; iterations of conjugate gradients, 0: none */
   double cg_tolerance; /* tolerance at which they end; 0: they never end early */
   bool alone;          /* adaptive: without assembled operators */
   /* stokes */

@@ -163,7 +163,7 @@ static TesStatus measure(TesContext *ctx, const BenchOptions *o, int cells, Way 
   part.cycles = 0;
   TES_TRY(bench_time(run, &part, o->seconds, &time));
   row[STEP].number = 1e3 * time.median / STEPS;
-  row[CYCLES].number = direct ? NAN : (double)part.cycles / STEPS / (time.calls + 1); /* including the warm-up */
+  row[CYCLES].number = direct ? NAN : (double)part.cycles / STEPS / (time.calls + 1); /* and the warm-up */
   row[ENERGY].number = energy;
   for (int what = MOMENTUM; what <= UPDATE; what++) {
     if (what == SOLVE && !direct) continue;

@@ -44,8 +44,8 @@ typedef struct Variant {
   const char *name;
   enum { ANYWHERE, HOST, KERNELS } where;
   TesSmootherDesc desc;
-  bool dense; /* kernels/stokes_dense.h */
-  bool same;  /* the same iterate as the first of its kind, up to the error of the local solver */
+  bool dense;             /* kernels/stokes_dense.h */
+  bool same;              /* the same iterate as the first of its kind, up to the error of the local solver */
   BenchStokesLocal local; /* of kernels */
 } Variant;
 /* On devices with kernels the first variant mirrors patches at walls. So the variants after "tables" are compared

@@ -157,8 +157,7 @@ static TesStatus list_files(Series *s, const char *pattern, size_t count, char *
     s->file[s->files].path = tesi_strdup(ctx, paths[i]);
     if (!s->file[s->files++].path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
     Held first = {.file = -1};
-    status = i ? TES_OK : take_components(s, checkpoint, &first); /* a field that the file does not have is reported
-                                                                   * at once */
+    status = i ? TES_OK : take_components(s, checkpoint, &first); /* missing fields fail here */
     let_go(&first);
     if (status != TES_OK) goto done;
     tes_checkpoint_destroy(&checkpoint);

@@ -168,7 +168,7 @@ done:
 /* Systems for which cycles are slow and factors are cheap: thin bodies, whose bending coarse levels do not represent,
  * and coefficients that jump at random from cell to cell. */
 static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
-  static const double most = 4e10; /* flops: about 5 s on one core, the time of 100 iterations for 1e5 unknowns */
+  static const double most = 4e10; /* flops: 5 s on one core, as 100 iterations of 1e5 unknowns take */
   const TesSolveOptions *o = &p->options;
   const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO && !o->own_smoother &&
                     o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_AUTO && !p->in_time &&

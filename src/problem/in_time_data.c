@@ -37,7 +37,7 @@ static TesStatus create_loads(TesProblem *p, TesiTimedData *data) {
   TesStatus status = TES_OK;
   const TesiInTime *it = p->in_time;
   const TesiTransport *transport = tesi_transport_of(it->whole);
-  const bool streamline = transport && transport->streamline; /* the host integrates with these test functions */
+  const bool streamline = transport && transport->streamline; /* the host integrates with them */
   data->loads = it->timed && !it->add_load && !streamline && !tesi_numbered_heated(p->mesh, &it->numbers);
   if (p->space->element->weak) {
     if (data->loads && !it->changes) TES_TRY(tesi_modal_timed_create(p, &data->modal));

@@ -14,8 +14,7 @@ enum { TESI_CLOCKS = 2 };
 typedef struct TesiTimedData {
   void *clock[TESI_CLOCKS];
   double when[TESI_CLOCKS];
-  bool loads,
-      gives; /* Made here, by component: F of all rows if it depends on time, and given values. */
+  bool loads, gives; /* Made here, by component: F of all rows if it depends on time, and given values. */
   TesiLoadPlan *load[TESI_AXES];    /* NULL: 0 */
   TesiGivenNodes *given[TESI_AXES]; /* the nodes with values; NULL: none */
   TesiModalLoad *modal;             /* of element dg, instead of load[] */

@@ -179,7 +179,7 @@ typedef struct TesiSupport {
   unsigned meshes; /* TESI_ON_... */
   unsigned usual;  /* TESI_ON_...: where element auto means this row's element */
   struct {
-    int usual, least, most, on_cells; /* on_cells: the largest degree on meshes other than open boxes; 0: most */
+    int usual, least, most, on_cells; /* on_cells: the largest on meshes other than open boxes; 0: most */
     int kernels, kernels_in_space;    /* the largest degree on devices with kernels; 0: as on the processor */
   } degree;
   uint64_t has;                       /* TESI_BIT(TesiHas) */
@@ -192,17 +192,17 @@ typedef struct TesiSupport {
     uint64_t has;        /* the features of `has` on several ranks */
     const char *because; /* why nowhere */
   } ranks;
-  double cfl;        /* default of steps whose length the flow determines; 0: the length must be given */
-  unsigned judged;   /* words of time.method with an error estimate; 0: all */
-  unsigned numbers;  /* TESI_NUMBER_...: coefficients that must be numbers */
-  double f;          /* default of the right-hand side */
-  bool only_in_time; /* no steady problems */
-  bool flow;         /* the unknowns are velocity and pressure */
-  bool vector;       /* a component a direction */
-  bool modes;        /* some unknowns of its space are not nodal values */
-  bool halved;       /* its solution is over halved cells */
-  bool groups;       /* values can be given at curves and points of a mesh file */
-  const char *field; /* name of the solution in checkpoints of steady problems */
+  double cfl;           /* default for steps by the flow; 0: a length must be given */
+  unsigned judged;      /* words of time.method with an error estimate; 0: all */
+  unsigned numbers;     /* TESI_NUMBER_...: coefficients that must be numbers */
+  double f;             /* default of the right-hand side */
+  bool only_in_time;    /* no steady problems */
+  bool flow;            /* the unknowns are velocity and pressure */
+  bool vector;          /* a component a direction */
+  bool modes;           /* some unknowns of its space are not nodal values */
+  bool halved;          /* its solution is over halved cells */
+  bool groups;          /* values can be given at curves and points of a mesh file */
+  const char *field;    /* name of the solution in checkpoints of steady problems */
   const char *unknowns; /* the unknowns, in the manual */
   void (*tell)(const TesProblemDesc *desc, int dim, TesiTold *told);
 } TesiSupport;

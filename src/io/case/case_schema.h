@@ -38,23 +38,23 @@ typedef struct TesiCaseDraft {
 } TesiCaseDraft;
 
 typedef enum TesiKeyType {
-  TESI_KEY_MAP,        /* its children are the rows below it */
-  TESI_KEY_ONE_OF,     /* a map that has exactly one of its children; target: int, 1 + the number of this child */
-  TESI_KEY_CHOICE,     /* target: int, the number of the word in `choices` */
+  TESI_KEY_MAP,    /* its children are the rows below it */
+  TESI_KEY_ONE_OF, /* a map that has exactly one of its children; target: int, 1 + the number of this child */
+  TESI_KEY_CHOICE, /* target: int, the number of the word in `choices` */
   TESI_KEY_INTEGER,    /* target: int */
   TESI_KEY_INTEGERS,   /* one value for all directions, or one per direction; target: int[3] */
   TESI_KEY_NUMBER,     /* a number or a constant expression; target: double */
   TESI_KEY_NUMBERS,    /* one value for all directions, or one per direction; target: double[3] */
   TESI_KEY_EXPRESSION, /* target: TesFunction * */
-  TESI_KEY_BOUNDARY,   /* an expression on a boundary, which may use its normal; `lists`: or a list of expressions */
-  TESI_KEY_VECTOR,     /* a list of expressions, one per direction; target: TesFunction *[3] */
-  TESI_KEY_FIELD,      /* an expression, or a list as above; target: TesFunction *[3] */
-  TESI_KEY_MATRIX,     /* an expression, or a matrix as a list of its diagonal or of its rows; target: TesFunction
+  TESI_KEY_BOUNDARY, /* an expression on a boundary, which may use its normal; `lists`: or a list of expressions */
+  TESI_KEY_VECTOR, /* a list of expressions, one per direction; target: TesFunction *[3] */
+  TESI_KEY_FIELD,  /* an expression, or a list as above; target: TesFunction *[3] */
+  TESI_KEY_MATRIX, /* an expression, or a matrix as a list of its diagonal or of its rows; target: TesFunction
                         * * */
-  TESI_KEY_SPACING,    /* an expression in s or a list of numbers; no target: checked with the box */
-  TESI_KEY_FILE,       /* target: char * */
-  TESI_KEY_NAME,       /* of a boundary; target: char * */
-  TESI_KEY_EVERY,      /* a number of steps, or {time: number}; target: TesCaseEvery */
+  TESI_KEY_SPACING, /* an expression in s or a list of numbers; no target: checked with the box */
+  TESI_KEY_FILE,    /* target: char * */
+  TESI_KEY_NAME,    /* of a boundary; target: char * */
+  TESI_KEY_EVERY,   /* a number of steps, or {time: number}; target: TesCaseEvery */
   /* The next kinds are read before everything else (case_words.c), or after everything else (case_output.c). */
   TESI_KEY_CONSTANTS,
   TESI_KEY_TABLES,
@@ -72,12 +72,12 @@ typedef struct TesiKey {
   const char *const *choices; /* words in the order of the enum, NULL after the last */
   double low, high;
   bool open, required;
-  bool automatic;            /* integers: "auto" is allowed and becomes -1 */
-  bool map_too;              /* expressions: keys are allowed too, the rows below */
-  bool lists;                /* boundary: a list is allowed too, one entry per direction; target: TesFunction *[3] */
-  bool beside;               /* may be given together with another child of its parent */
-  bool all_rows;             /* its help text says itself which problems have it */
-  bool repeated;             /* rows of single faces, which the help lists once */
+  bool automatic; /* integers: "auto" is allowed and becomes -1 */
+  bool map_too;   /* expressions: keys are allowed too, the rows below */
+  bool lists;     /* boundary: a list is allowed too, one entry per direction; target: TesFunction *[3] */
+  bool beside;    /* may be given together with another child of its parent */
+  bool all_rows;  /* its help text says itself which problems have it */
+  bool repeated;  /* rows of single faces, which the help lists once */
   const char *fallback;      /* the default, as written in the file; NULL: none */
   const char *fallback_note; /* the default in the help text */
   const char *help;

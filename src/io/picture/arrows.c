@@ -91,7 +91,7 @@ void tesi_arrows_sample(TesiArrows *a, const TesiCorner c[3]) {
         here.depth += w * c[k].depth;
         for (int d = 0; d < 2; d++) here.vector[d] += w * c[k].vector[d];
       }
-      if (least >= -1e-9) take(&a->point[j * a->columns + i], &here); /* neighbouring triangles leave no gap */
+      if (least >= -1e-9) take(&a->point[j * a->columns + i], &here); /* triangles leave no gap */
     }
 }
 

@@ -21,7 +21,7 @@ typedef struct TesiScene {
   bool edges;
   double detail; /* length of the shortest pieces worth drawing, in the picture's plane; 0: few pieces, enough to find
                   * the extent */
-  double warp; /* points are drawn at x + warp (their displacement); 0: at x */
+  double warp;                         /* points are drawn at x + warp (their displacement); 0: at x */
   const TesiQuantity *displacement[3]; /* [dim], with warp */
   const TesiQuantity *vector[3];       /* [dim], vector field for arrows; NULL: none */
 } TesiScene;

@@ -223,8 +223,7 @@ static TesStatus find_rest(TesContext *ctx, int64_t cells, double *eta2, double 
   enum { PART = 20 };
   TesStatus status = TES_OK;
   int8_t *mark = NULL;
-  double sum = 0,
-         least = -INFINITY; /* sum: of the unmarked cells; least: minus the least marked value */
+  double sum = 0, least = -INFINITY; /* sum: of the unmarked cells; least: minus the least marked value */
   const int64_t all = tesi_reduce_count(ctx, cells), most = (all + PART - 1) / PART;
   if (tesi_ranks(ctx) == 1) {
     qsort(eta2, (size_t)cells, sizeof *eta2, by_size);

@@ -30,7 +30,7 @@ typedef struct TesiResidual {
   double alpha; /* of flows: alpha of the mass term */
   int thermal; /* m of a displacement, 3 or in plane stress 2; the thermal stress is (m lambda + 2 mu) thermal
                 * strain */
-  bool l2; /* the error is estimated in the L2 norm; false: in the energy norm */
+  bool l2;     /* the error is estimated in the L2 norm; false: in the energy norm */
   int components;
   const TesiCellView *space;           /* of the first component: all components have the same nodes */
   const TesiCellView *part[TESI_AXES]; /* of each component: where its values are given */

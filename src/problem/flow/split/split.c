@@ -512,7 +512,7 @@ static void list(void *user, TesiState *state) {
   const TesProblem *p = user;
   TesiSplit *pr = tesi_split_of(p);
   const TesSpace *pressure = pr->taylor_hood->pressure;
-  state->space = pr->velocity, state->accuracy = 1e-4; /* the divergence that projections leave is removed too */
+  state->space = pr->velocity, state->accuracy = 1e-4; /* the rest of a divergence is removed too */
   tesi_state_add_fixed(state, "kept", pr->guess.kept);
   tesi_state_add_whole(state, "known", TESI_SPLIT_OLD, &pr->state.known);
   tesi_state_add_whole(state, "guesses", pr->guess.kept, &pr->guess.phi.count);

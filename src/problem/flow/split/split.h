@@ -154,8 +154,7 @@ typedef struct TesiSplitWork {
 
 /* Means of pressures. */
 typedef struct TesiPressureMean {
-  TesVector *ones, *weights; /* a pressure of 1, and the weights of the integral of a pressure; NULL: no mean is
-                              * needed */
+  TesVector *ones, *weights; /* a pressure of 1; weights of its integral; NULL: no mean is needed */
   double volume;
 } TesiPressureMean;
 
