@@ -1,7 +1,7 @@
 /* Memory bandwidth as solvers see it: a[i] = b[i] + s c[i] with OpenMP's threads, over arrays larger than all caches.
  * Each part is first touched by the thread that uses it. Prints threads and GB/s, 24 bytes per entry, the best of ten
  * passes.
- * bench_triad [threads] */
+ *   bench_triad [threads] */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

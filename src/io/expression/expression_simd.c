@@ -1,8 +1,8 @@
 /* The loops of expressions: one per operation, over a block of points.
  *
- *Cost: 2 or 3 streams of the first-level cache per operation. gcc calls the vector variants of glibc's functions
- *(libmvec, error at most 4 units in the last place) if they exist; else there is one scalar call per number. The
- *number of points is a multiple of 8, so that a value never depends on its place in the block. */
+ * Cost: 2 or 3 streams of the first-level cache per operation. gcc calls the vector variants of glibc's functions
+ * (libmvec, error at most 4 units in the last place) if they exist; else there is one scalar call per number. The
+ * number of points is a multiple of 8, so that a value never depends on its place in the block. */
 #include <math.h>
 #include "io/expression/expression.h"
 #include "tensor/simd.h"

@@ -3,11 +3,9 @@
  * - There is no lock, so that a file can be read during a run.
  * - Metadata of arrays do not cross pages of the system: allocate().
  * - The file grows to the length that HDF5 will state before the superblock states it, so that a killed process
- * leaves
- * no file that seems truncated.
+ *   leaves no file that seems truncated.
  * - A write that fails is remembered, and HDF5 is told that it succeeded: HDF5 (1.10) reads freed memory at the end
- * of
- * a process that could not close a file. */
+ *   of a process that could not close a file. */
 #ifdef TESI_HDF5
 #include <errno.h>
 #include <fcntl.h>

@@ -67,9 +67,9 @@ TesStatus tesi_residual_read_across(const TesiResidual *residual, const TesiCell
                                     const double *x, double **local);
 
 /* r[components][points] <- the residual in a cell, at the points `at`:
- * scalars f + div(a grad u) - b . grad u - c u - u_t; conservative: with div(b u)
- * elasticity f + div sigma
- * flows f + nu div(grad u) - grad p - u_t - (u . grad) u */
+ *   scalars      f + div(a grad u) - b . grad u - c u - u_t; conservative: with div(b u)
+ *   elasticity   f + div sigma
+ *   flows        f + nu div(grad u) - grad p - u_t - (u . grad) u */
 void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at, double *r);
 /* On face pair i: j[components][points] and weight[points] = w |J_F|. Inside, j is the flux a du/dn, or sigma n, of
  * the cell minus the flux of the other cell, with n the cell's outward normal. On Neumann and Robin faces j is a

@@ -3,7 +3,7 @@
 
 /* In plane stress lambda becomes m = 2 lambda mu / (lambda + 2 mu). With s = m / (2 mu) = lambda / (lambda + 2 mu)
  *
- *dm = (1 - s)^2 d lambda + 2 s^2 d mu. */
+ *     dm = (1 - s)^2 d lambda + 2 s^2 d mu. */
 typedef struct Flat {
   TesContext *context;
   TesFunction *m, *mu, *lambda_slope, *mu_slope;

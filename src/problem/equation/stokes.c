@@ -1,8 +1,8 @@
 /* -div(nu grad u) + alpha u + grad p = f, div u = 0, with Raviart-Thomas elements: nu is data.a, alpha data.c.
  *
- *The operator has nu / s and alpha / s, s the pressure's unit (pressure_unit.h). With the momentum equation divided
- *by s, and p = s p', this is the same system, and all its rows have one unit. Loads and solutions have the units of
- *the data. While solving, b and the pressures of u_0 are in units of s. */
+ * The operator has nu / s and alpha / s, s the pressure's unit (pressure_unit.h). With the momentum equation divided
+ * by s, and p = s p', this is the same system, and all its rows have one unit. Loads and solutions have the units of
+ * the data. While solving, b and the pressures of u_0 are in units of s. */
 #include <math.h>
 #include <string.h>
 #include "base/work.h"

@@ -1,10 +1,10 @@
 /* Removes the divergence of velocities that come from another mesh: see split.h.
  *
- *u <- u - D^-1 B' s, (B D^-1 B') s = B u + K phi
+ *   u <- u - D^-1 B' s,   (B D^-1 B') s = B u + K phi
  *
- *B is the divergence, K the stiffness of the pressures, D the row-sum mass of the velocities without the entries with
- *given values. D keeps means, 1' M D^-1 B' s = 1' B' s = 0, and costs one product. For fields that vary slowly B D^-1
- *B' is close to K. So flexible GMRES with the V-cycle of the pressure's problem solves the system. */
+ * B is the divergence, K the stiffness of the pressures, D the row-sum mass of the velocities without the entries
+ * with given values. D keeps means, 1' M D^-1 B' s = 1' B' s = 0, and costs one product. For fields that vary slowly
+ * B D^-1 B' is close to K. So flexible GMRES with the V-cycle of the pressure's problem solves the system. */
 #include <math.h>
 #include "krylov/flexible.h"
 #include "operator/operator.h"
