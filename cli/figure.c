@@ -29,7 +29,7 @@ static double place(const Axis *axis, double value) {
   return axis->from + (axis->to - axis->from) * (v - axis->low) / (axis->high - axis->low);
 }
 
-/* 1, 2 or 5 times a power of ten, about a fifth of the span. */
+/* 1, 2 or 5 times a power of ten: a step of about a fifth of the span. */
 static double round_step(double span) {
   const double raw = span / 5, power = pow(10, floor(log10(raw))), part = raw / power;
   return power * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10);

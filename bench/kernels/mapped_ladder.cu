@@ -1,19 +1,19 @@
 /* The ladder of Swirydowicz et al. (2019): benchmark operators on element vectors as their paper improves them,
- * step by step, so that its figures can be redrawn beside mapped.cu. A block has one cell, thread (j, i) the column
- * of nodes above point (j, i): the planes of threads of the paper's Figures 3, 7 and 9 (mapped_ladder_cube.cu: a thread
- * a point).
+ * step by step, so that its figures can be redrawn beside mapped.cu. A block has one cell, and thread (j, i) has the
+ * column of nodes above point (j, i). These are the planes of threads in the paper's Figures 3, 7 and 9;
+ * mapped_ladder_cube.cu has one thread per point.
  *   LEVEL 0 global      every contraction reads and writes a work array in global memory, the matrices too
  *         1 shared      work arrays in shared memory
  *         2 registers   columns in registers, layers in shared memory one by one, matrices in shared memory
- *         3 constant    the same; what is read is declared constant and without aliases
+ *         3 constant    the same; inputs are declared constant and without aliases
  *         4 padded      the same; rows of shared arrays whose length is a multiple of 8 are one longer
  *         5 unrolled    the same, all loops unrolled
- *         6 barriers    whole cells in shared memory: a barrier a direction instead of several a layer
+ *         6 barriers    whole cells in shared memory: one barrier per direction instead of several per layer
  *         7 symmetric   the same; a matrix entry of the z-direction is loaded once for I[r][c] and I[Q-1-r][N-1-c],
- *                       those of the other directions once for all layers
+ *                       entries of the other directions once for all layers
  * Shared memory: 0: none; 1: 4 Q^3; 2 to 5: 3 Q Q' + Q N' + Q Q'; 6, 7: 3 Q^2 Q' + Q N' + Q Q' numbers; Q' and N' are
- * Q and N with their gap. Registers of BP3 in float64 on sm_90: 48 where loops are not unrolled, and columns are
- * in local memory; 240 to 255 (5 to 7, Q = 8 to 10). Bytes and flops: as mapped.cu, without even-odd.
+ * Q and N with their gap. Registers of BP3 in float64 on sm_90: 48 if loops are not unrolled, with columns in local
+ * memory; 240 to 255 in levels 5 to 7 (Q = 8 to 10). Bytes and flops: as in mapped.cu, without even and odd halves.
  * Macros: real, N, Q, COLLOCATED, MASS, STIFFNESS, LEVEL. */
 #include "kernel.h"
 

@@ -1,17 +1,18 @@
 /* The ladder of Swirydowicz et al. (2019) in blocks of threads with three directions, their Figures 8 (BP3.5) and 11
- * (BP3.0): benchmark operators on element vectors. A block has one cell, thread (k, j, i) the point (k, j, i), i
- * fastest; nodes are the threads with k, j, i < N. So Q is at most 10.
+ * (BP3.0): benchmark operators on element vectors. A block has one cell. Thread (k, j, i) has the point (k, j, i), i
+ * fastest, and also a node if k, j, i < N. So Q is at most 10.
  *   LEVEL 0 global      every contraction reads and writes a work array in global memory; its matrices are in shared
- *                       memory. `parts` says which of interpolation, derivatives and projection a launch does: all, or
- *                       one after another ("split")
- *         1 unrolled    the same; what is read is declared constant, loops are unrolled
+ *                       memory. A launch does interpolation, derivatives and projection as `parts` says: all, or
+ *                       one of them per launch ("split")
+ *         1 unrolled    the same; inputs are declared constant, loops are unrolled
  *         2 factors     the same; the factors of a point are loaded once, not for each direction
  *         3 registers   the same; a point's result is summed in a register, not in global memory
  *         4 shared      values in one shared array, a barrier before it is read and one before it is written
- *         5 arrays      four shared arrays, written in turn: one barrier a contraction, two for all derivatives
+ *         5 arrays      four shared arrays, written in turn: one barrier per contraction, two for all derivatives
  * Shared memory: Q N + Q^2 numbers, and Q^3 (4) or 4 Q^3 (5). Registers of BP3 in float64 on sm_90: 48 (0), 100 to 122
- * at Q = 8, where launch bounds leave 128, 64 at Q = 10, where they leave no more. Bytes: 0 to 3 read and write 4 to
- * 12 numbers a point more than mapped.cu, in caches where they fit; flops: as mapped.cu, without even-odd.
+ * at Q = 8, where launch bounds allow 128, and 64 at Q = 10, where they allow no more. Bytes: levels 0 to 3 read and
+ * write 4 to 12 numbers per point more than mapped.cu, in caches if they fit. Flops: as in mapped.cu, without even and
+ * odd halves.
  * Macros: real, N, Q, COLLOCATED, MASS, STIFFNESS, LEVEL. */
 #include "kernel.h"
 
@@ -122,7 +123,7 @@ TESK_DEVICE void apply_cell(const Cell c, const real *x, real *y, real *A, real 
 #else
 /* ---- values in registers, exchanged through shared memory ---------------------------------------------- */
 #define ARRAY(n) (shared + (LEVEL >= 5 ? (n)*POINTS : 0))
-/* Everybody's v is in array n; READ: all have read it, where the same array is written next. */
+/* The v of all threads are in array n. READ: all threads have read it, since the same array is written next. */
 #define EXCHANGE(n, v)                                                                                       \
   ARRAY(n)[c.at] = v;                                                                                        \
   __syncthreads();

@@ -3,26 +3,26 @@
  * inner values of b, here in 3D:
  *   r = b - A u = b - [Kx My Mz + ry Mx Ky Mz + rz Mx My Kz + r0 Mx My Mz] u       7 contractions, matrices of width 1
  *   u_I <- u_I + (S (x) S (x) S) (lambda_x + ry lambda_y + rz lambda_z + r0)^-1 (S (x) S (x) S)' r      6 contractions
- * (2D: 4 and 4) or, DENSE, with the inverse of the patch's matrix; SHORTCUT: u_I is taken for 0 and r solved for u_I
- * itself, which an exact local solver allows. Multiply-adds a patch: about 13 (2k-1)^4, or (2k-1)^6; 8 (2k-1)^3 or
- * (2k-1)^4 in 2D; all data in shared memory between contractions. DATA: values are moved and nothing is computed,
- * so x_I <- x_I + scale b.
+ * (2D: 4 and 4 contractions). DENSE: with the inverse of the patch's matrix instead. SHORTCUT: u_I is taken as 0, and
+ * the solution for r is u_I itself, which is correct for an exact local solver. Multiply-adds per patch: about
+ * 13 (2k-1)^4, DENSE (2k-1)^6; in 2D 8 (2k-1)^3, DENSE (2k-1)^4. Between contractions all data are in shared memory.
+ * DATA: values are moved and nothing is computed, so x_I <- x_I + scale b.
  *
  * PHASES: 1 residual to memory, 2 solve from memory (GLOBAL: the residual of the operator, not scaled), 3 both
  * (fused). FORM of a contraction:
- *   0 basic         arrays with the pitches of the closed patch, threads over the closed patch, those outside idle
+ *   0 basic         arrays with the pitches of the closed patch, threads over the closed patch, some idle
  *   1 linear        the same arrays, threads over the results by a linear index
  *   2 conflict_free arrays without gaps (odd pitches: neighbours meet different banks)
- *     of both, LAYERS: the results layer by layer, as the paper has them: without conflicts, and with idle threads
+ *     LAYERS, for 1 and 2: the results layer by layer, as in the paper: no conflicts, but idle threads
  *   3 lines         a thread owns a line in registers, entries of the matrix are immediates
  *   4 even_odd      the same with the even and odd halves of the matrices: half the multiplications
- *   5 tiles         tensor cores: 16 x 8 results of 8 lines a step (m16n8k8), matrix and lines padded with zeros
- * ROUND of form 5: 0 none (float64), 1 TF32, 2 TF32 in three products (the value's leading part and its rest).
+ *   5 tiles         tensor cores: 16 x 8 results of 8 lines per step (m16n8k8), matrix and lines padded with zeros
+ * ROUND of form 5: 0 none (float64), 1 TF32, 2 TF32 in three products (the value's leading part and its remainder).
  *
- * Macros: real, DIM, DEGREE, PATCHES (a block), TEAM (threads a patch; of whole warps in form 5), PHASES, FORM, ROUND,
+ * Macros: real, DIM, DEGREE, PATCHES (per block), TEAM (threads per patch; whole warps in form 5), PHASES, FORM, ROUND,
  * LAYERS, SHORTCUT, DENSE, GLOBAL, DATA, NOTES. Tables: tesk_m, tesk_k (closed patch, [M][N]), tesk_s (modes, (node,
- * mode)), and their halves tesk_me, tesk_mo, .., where FORM asks for them.
- * NOTES, in the emulator alone: as many places of shared memory a thread writes down, for patch_conflicts.c. */
+ * mode)), and their halves tesk_me, tesk_mo, .., if FORM needs them.
+ * NOTES, in the emulator only: the number of accesses to shared memory that a thread notes, for patch_conflicts.c. */
 #include "kernel.h"
 #include "tables.h"
 
@@ -383,7 +383,7 @@ TESK_DEVICE void contract(const real *matrices, int which, int direction, const 
 }
 
 /* ---- patches ------------------------------------------------------------------------------------------- */
-/* Index of inner node id in buffers and, relative to the first closed node, in vectors. */
+/* Place of inner node `id` in buffers; in vectors, its distance from the first closed node. */
 TESK_DEVICE int place(int id) {
   return id % M + id / M % M * ROW(M) + id / M / M * PLANE(M, M);
 }

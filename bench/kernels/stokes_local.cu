@@ -1,18 +1,18 @@
 /* Local solves of vertex patches of Stokes in 3D by conjugate gradients on the Schur complement, as figure 10 of
- * stokes-multigrid-cui-2025 has them: to be measured, not to be fast (stokes_lanes.cu is). A block a patch, whose
- * N = 2 (k + 1) modes and M = N - 1 nodes a direction stand in shared memory with all its matrices:
+ * stokes-multigrid-cui-2025 has them: for measurements; stokes_lanes.cu is the fast kernel. A block has one patch. Its
+ * N = 2 (k + 1) modes and M = N - 1 nodes per direction are in shared memory, with all its matrices:
  *   F^_i = Z' F_i / Lam_i    r = -g - sum over i of B_i F^_i    S p = r, S = sum over i of B_i Lam_i^-1 B_i'
  *   u_i += Z (F^_i + B_i' p / Lam_i)
- * Z: eigenvectors, Zc along i and Zd across; B_i: H = D Zc along i and Zd across. Each of these, and S in each step,
- * takes three contractions a component there and three back, which is what the paper counts: 54 + 18 steps contractions
- * of about N^4 multiply-adds. Bytes: r read, x read and written, 3 (3 M N^2 + N^3) numbers. S is singular: means of r
- * and p over the cells are taken away.
+ * Z: eigenvectors, Zc along i and Zd across; B_i: H = D Zc along i and Zd across. Each of these products, and S in each
+ * step, takes three contractions per component there and three back. As the paper counts, these are 54 contractions,
+ * and 18 per step, of about N^4 multiply-adds. Bytes: r read, x read and written, 3 (3 M N^2 + N^3) numbers. S is singular:
+ * the means of r and p over the cells are removed.
  *
  * FORM
- *   0 schur          a thread has a column of results (x, y, .); matrices are read by rows: conflicts of banks
+ *   0 schur          a thread has a column of results (x, y, .); matrices are read by rows: bank conflicts
  *   1 conflict_free  a thread has a line along the slowest axis and writes it as the fastest one, so that after three
- *                    contractions the axes stand as before; matrices are read by all threads alike. Rows of even extent
- *                    have a hole, and so have threads.
+ *                    contractions the axes are as before; all threads read the same matrix entries. Rows of even extent
+ *                    have a hole, and so do threads.
  * Macros: real, N, THREADS (a power of 2, at least N (N + 1) and N N), FORM, NOTES (as in stokes_operators.cu).
  * Arrays of a patch: 6 of a component, 7 of the pressure, and 3 (M M + N N + N M) matrices; RT_4 in float64: 113
  * and 122 KB. Registers on sm_90 in float64: 100 and 96 (RT_1), 128 (RT_4), with small arrays in local memory. */
@@ -141,7 +141,7 @@ TESK_DEVICE Matrix matrix_of(const Patch *p, int what, int i, int d) {
 }
 
 #if FORM == 0
-/* to[z][y][x], added where `add`; e: extents of `from`, of which that of d becomes that of the results. */
+/* to[z][y][x] <- the product along d, or with `add` += it. e: extents of `from`; e[d] becomes the extent of `to`. */
 TESK_DEVICE void contract(const Matrix m, int d, int e[3], const real *from, real *to, int add) {
   const int step = d == 0 ? 1 : d == 1 ? e[0] : e[0] * e[1];
   const int in[3] = {e[0], e[1], e[2]};

@@ -251,7 +251,7 @@ TesStatus bench_stokes_operator_apply(const BenchStokesOperator *v, const void *
 }
 
 /* Of each component: Mc in three slabs, Lc, D', D, alpha; Ld in two directions, four blocks each. Accesses: each
- * multiply-add reads both factors, or a matrix entry alone where a line is in registers. */
+ * multiply-add reads both factors, or only a matrix entry if a line is in registers. */
 BenchStokesWork bench_stokes_operator_work(const BenchStokesOperator *v) {
   const double n = tesi_stokes_of(v->op)->space->degree + 1, p = n + 1,
                w = v->form == BENCH_STOKES_PADDED ? p : n, slab = p * w * w, pressures = w * w * w,

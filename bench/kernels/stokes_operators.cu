@@ -1,24 +1,24 @@
 /* The Stokes operator y <- K x on boxes of equal cells in 3D, cell by cell, in the variants of figures 8 and 9 of
- * stokes-multigrid-cui-2025: to be measured, not to be fast (stokes_tiles.cu is). A cell has its own numbers and those
- * of the next cell in each direction, and takes the face between them, so that each face is computed once; what it
- * finds is added to y, which is zero before. Component i with the directions a, b across, i counting fastest:
+ * stokes-multigrid-cui-2025: for measurements; stokes_tiles.cu is the fast kernel. A cell reads its own numbers and the
+ * numbers of the next cell in each direction. It computes the face between them, so that each face is computed once.
+ * Results are added to y, which must be zero before. Component i with the directions a, b across, i fastest:
  *   V = Mc u of the cell, of the next in a and of the next in b       U = Lc u - D' p + alpha V       p -= D u
- *   U += Ld V in a and b, to the modes of the cell and to those of the next one
- * Lc, Mc, D of the cell, Ld of the cell and the face above it, walls included; nu stands in them. With n = k + 1 a cell
- * takes 3 (n^2 (n + 1) (13 n + 4) + n^3 (n + 1)) multiply-adds (bench_stokes_operator_work); it reads 9 n^2 (n + 1) +
- * n^3 numbers and adds as many, but those at walls.
+ *   U += Ld V in a and b, to the modes of the cell and to the modes of the next one
+ * Lc, Mc, D are of the cell, Ld of the cell and the face above it, walls included; they contain nu. With n = k + 1 a
+ * cell takes 3 (n^2 (n + 1) (13 n + 4) + n^3 (n + 1)) multiply-adds (bench_stokes_operator_work); it reads
+ * 9 n^2 (n + 1) + n^3 numbers and adds as many, except at walls.
  *
  * FORM
- *   0 padded         (n + 1)^3 numbers a component, matrices with rows and columns of zeros in constant memory
+ *   0 padded         (n + 1)^3 numbers per component, matrices with rows and columns of zeros in constant memory
  *   1 basic          n^2 (n + 1) numbers, matrices in constant memory
  *   2 shared         the same, matrices in shared memory
- *     of these, a thread has a column of results (x, y, .), TEAM threads a cell
- *   3 conflict_free  a thread has a whole line, matrices are read by all threads alike, and CELLS cells stand side by
+ *     in 0 to 2 a thread has a column of results (x, y, .); a cell has TEAM threads
+ *   3 conflict_free  a thread has a whole line, all threads read the same matrix entries, and CELLS cells are side by
  *                    side between the axis of odd extent and the others: lanes meet different banks in all directions
- * Macros: real, N (= n), CELLS (a block), TEAM, THREADS (CELLS TEAM; FORM 3: 256 at most), FORM, NOTES. Table:
- * tesk_matrices, [direction][BLOCKS][P][P]. NOTES, in the emulator alone: as many places of shared memory a thread
- * writes down (patch_conflicts.c). Shared memory: 6 arrays of a component and one of the pressure a cell (FORM 3: 4 and
- * one), and the matrices from FORM 2 on. Registers on sm_90 in float64 for RT_4: padded 250, basic 236, shared 191,
+ * Macros: real, N (= n), CELLS (per block), TEAM, THREADS (CELLS TEAM; FORM 3: 256 at most), FORM, NOTES. Table:
+ * tesk_matrices, [direction][BLOCKS][P][P]. NOTES, in the emulator only: the number of accesses to shared memory that a
+ * thread notes (patch_conflicts.c). Shared memory per cell: 6 arrays of a component and one of the pressure (FORM 3: 4
+ * and one); and the matrices from FORM 2 on. Registers on sm_90 in float64 for RT_4: padded 250, basic 236, shared 191,
  * conflict_free 242, no spills. */
 #include "kernel.h"
 #include "tables.h"

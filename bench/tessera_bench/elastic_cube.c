@@ -1,16 +1,16 @@
 /* tessera bench applications --table 2 and 3: the cube of adaptive-multigrid-liebchen, section 5.2, beside its Tables
- * 2 and 3. Meshes: level 1 has 8^3 cells; level l + 1 halves those in {z < 2^-l} (face), {x, y < 2^-l} (edge),
+ * 2 and 3. Meshes: level 1 has 8^3 cells; level l + 1 halves the cells in {z < 2^-l} (face), {x, y < 2^-l} (edge),
  * {x, y, z < 2^-l} (vertex). lambda = 8e4, mu = 2e4, density 1, f = (0, -1, 0), u = 0 on the boundary, Q1, 100 steps:
  *   backward Euler, dt = 0.025, each step from zero to 1e-8 of the load: after about ten steps all solves are the
- *     static one, so only the number of iterations a step tells what a solver does
+ *     static one, so only the iterations per step distinguish solvers
  *   the same by the paper's solver: GMRES around V-cycles with Jacobi sweeps
- *   this with assembled matrices, hanging nodes eliminated: all products of steps and cycles are those of sparse
- *     matrices, by cuSPARSE on a GPU where it is there
- *   the same from guesses, to 1e-3 of what a step changes
- *   the trapezoidal rule, dt = 2.5e-4, whose waves stay
+ *   the same with assembled matrices, hanging nodes eliminated: all products of steps and cycles use sparse
+ *     matrices, by cuSPARSE on a GPU if it is available
+ *   backward Euler with guesses, to 1e-3 of the change in a step
+ *   the trapezoidal rule, dt = 2.5e-4, which does not damp waves
  * and one row with fewer unknowns and less error.
  * "A x ms": a product with the finest operator in float64; "matrix mib": its matrix.
- * Seconds are of all steps but the first, which is told apart: it makes guesses, buffers and kernels. */
+ * Seconds are of all steps but the first, which is printed separately: it makes guesses, buffers and kernels. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -13,8 +13,8 @@
  * Discontinuous elements have no given nodes: all their rows are equations, and the inflow through boundaries is linear
  * in u and in the given values (modal.h).
  *
- * Streamline terms have the sum 0. C comes from the operator times 1, W_i from the operator's own faces; only Z_i has
- * a quadrature of its own where alpha is no constant and several boundaries have one. */
+ * Streamline terms have the sum 0. C comes from the operator times 1, W_i from the operator's own faces; Z_i has its
+ * own quadrature if alpha is not constant and several boundaries have an alpha. */
 #ifndef TESI_BALANCE_H
 #define TESI_BALANCE_H
 

@@ -1,15 +1,15 @@
 /* Forces on boundaries for continuous elements: int sigma n, component by component, each node counted once.
  *
  * The weak form says r(phi_i) = K u + M u_t - F = int over the supports sigma n phi_i at the nodes of supports, which
- * are the boundaries that give this component; F has the given tractions of all others.
+ * are the boundaries that give this component; F has the given tractions of all other boundaries.
  *
- *   a given traction t     int t: where tractions, springs g - alpha u and pressures are given, int sigma n is known
- *   a support              sum of r_i over its nodes. A node that other boundaries share has their tractions in F
- *                          already, and belongs to the support wholly.
- *   supports that meet     at m supports r_i is shared: support j gets
+ *   a given traction t     int t, since int sigma n is known for tractions, springs g - alpha u and pressures
+ *   a support              sum of r_i over its nodes. F already has the tractions of other boundaries that
+ *                          share a node, so the node belongs to the support entirely.
+ *   supports that meet     r_i of a node with m supports is shared: support j gets
  *                          r_i / m + int_j s phi_i - 1/m sum over the m supports l of int_l s phi_i
- *                          with s the stress of the solution there: its own part, and an m-th of the error of the
- *                          stresses.
+ *                          with s the stress of the solution there. These are the support's own part, and an m-th of
+ *                          the error of the stresses of all m supports.
  *
  * The forces of all boundaries sum up to sum of r_i + int t, which is the balance of the equation, to round-off.
  * Forces from the residual have order 2 k for smooth solutions. Where supports meet, the stress s of order k,
@@ -23,7 +23,7 @@ enum { TESI_STRESS_TEXT = 200 };
 
 /* An equation's data for forces in a direction. */
 typedef struct TesiForces {
-  /* For one component, at whose nodes r is. */
+  /* The space of one component; r is given at its nodes. */
   const TesSpace *(*space)(const TesProblem *problem, int direction);
   /* r[length] over all nodes, host. */
   TesStatus (*residual)(const TesProblem *problem, int direction, double *r);

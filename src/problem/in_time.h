@@ -24,7 +24,8 @@ typedef struct TesiInTime {
   TesSpace *full;                       /* no node has given values */
   TesOperator *mass, *whole;            /* over it: M, sigma M + K */
   TesVector *lumped;                    /* 1 / (row sum of mass); NULL: not needed so far */
-  TesOperator *carrier; /* over it, with the transport term that whole lacks; NULL: whole has it, or there is none */
+  TesOperator *carrier; /* over the space `full`, with the transport term that `whole` lacks; NULL: whole has it, or
+                         * there is none */
   TesiStepper *stepper;
   TesVector *rate[TESI_AXES]; /* of second order: views of u_t, by component */
   TesVector *r, *d;           /* residual and correction of a solve */
@@ -36,7 +37,7 @@ typedef struct TesiInTime {
   bool moves, changes; /* whether b depends on time; whether a or c does: then the operator is that of the time
                         * `operated` */
   double operated;
-  bool made;          /* the present solver is that of it->sigma */
+  bool made;          /* the present solver is for it->sigma */
   TesMesh *first;     /* mesh of the first problem, if the mesh changes */
   int remeshed;       /* the step after which the mesh was last checked; -1: never */
   double unbalanced;  /* NaN: value in states without a balance */

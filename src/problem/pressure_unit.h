@@ -2,15 +2,14 @@
  *
  * Rows of the momentum equation are forces, rows of div u = 0 are velocities over lengths: the Euclidean norm of a
  * residual of both depends on the units of the data, and so would the stopping criterion, GMRES and iteration
- * counts. With p = s p'
- * a system
+ * counts. With p = s p' a system
  *
  *   A u - B' p = f,  -B u = g      becomes      A u - s B' p' = f,  -s B u = s g
  *
  * or, divided by s, (A / s) u - B' p' = f / s, -B u = g. Then both kinds of rows have the same unit, and both kinds
  * of unknowns too. The factor is
  *
- *   s = (nu + alpha h^2) / L^power,    L^dim the volume of the domain, h^dim that of a cell,
+ *   s = (nu + alpha h^2) / L^power,    L^dim the volume of the domain, h^dim the volume of a cell,
  *
  * power = 1 for nodal elements (q), whose rows are f h^dim and div u h^dim; 1/2 for element rt, whose pressures are
  * orthonormal and whose velocities are nodal in one direction. The iteration does not depend on the choice of units:

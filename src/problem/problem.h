@@ -63,7 +63,7 @@ typedef struct TesiEquation {
   TesStatus (*vary)(const TesProblem *problem, TesProblem *varied);
   bool vector;       /* the solution has one component per direction; false: one component */
   bool second_order; /* in time c is the density of u_tt */
-  bool couples; /* all components in one operator: on boxes too, smoothed by chebyshev in conjugate gradients */
+  bool couples; /* all components are in one operator, on boxes too; smoother chebyshev, method conjugate gradients */
   bool in_time;  /* it may have steps in time */
   bool stressed; /* the solution is a displacement, whose stress is shown */
 } TesiEquation;
@@ -251,7 +251,8 @@ bool tesi_problem_given_everywhere(const TesProblem *problem);
 bool tesi_problem_describe_given(const TesProblem *problem, uint8_t *given, bool *slips, TesSpaceDesc *desc);
 /* v <- v with zeros at Dirichlet nodes. */
 TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
-/* The problem whose operator and multigrid are solved with: itself, or as TesiOwn.solved tells. */
+/* The problem whose operator and multigrid are used for solves: the problem itself, or the result of
+ * TesiOwn.solved. */
 const TesProblem *tesi_problem_solved(const TesProblem *problem);
 /* Whether the unknowns are velocity and pressure. */
 bool tesi_problem_is_flow(const TesProblem *problem);
@@ -276,7 +277,7 @@ TesStatus tesi_problem_find_equation(TesContext *ctx, const TesProblemDesc *desc
 TesStatus tesi_problem_flow_numbers(const TesProblem *problem, double *nu, double *alpha);
 /* Refuses varying coefficients if the row allows numbers only. */
 TesStatus tesi_problem_allow_numbers(const TesProblem *problem);
-/* Refuses data that the row of an equation does not have, and conditions by their entries. more: bits of TesiHas beside
+/* Refuses data and conditions that the row of an equation does not have. more: features (bits of TesiHas) besides
  * those of the description. */
 TesStatus tesi_problem_allow(TesContext *ctx, const struct TesiSupport *row, const TesProblemDesc *desc,
                              uint64_t more);
@@ -293,9 +294,9 @@ void tesi_numbered_free(const TesMesh *mesh, TesiNumbered *numbered);
 bool tesi_numbered_timed(const TesMesh *mesh, const TesiNumbered *numbered, bool strong);
 /* Whether a thermal strain, of numbers that are complete, is not zero. */
 bool tesi_numbered_heated(const TesMesh *mesh, const TesiNumbered *numbered);
-/* In each of several parts of the mesh that share no vertex the solution must be determined by itself: by a
- * Dirichlet or Robin boundary or a mass term. TES_INVALID_INPUT names a cell of the first part where it is not. A
- * mesh of one part is always accepted: its constant is fixed by the mean. */
+/* If the mesh consists of several parts that share no vertex, the solution must be determined in each part: by a
+ * Dirichlet or Robin boundary or a mass term. TES_INVALID_INPUT names a cell of the first part in which it is not. A
+ * mesh of one part is always accepted, since the mean fixes its constant. */
 TesStatus tesi_problem_check_parts(const TesProblem *problem);
 TesStatus tesi_problem_create_right_hand_side(TesProblem *problem, const TesProblemDesc *desc);
 /* v <- v with zeros at given values, on a space with the problem's conditions, such as that of a level. */
@@ -304,7 +305,7 @@ TesStatus tesi_problem_clear_on(const TesProblem *problem, const TesSpace *space
 TesStatus tesi_problem_values(const TesProblem *problem, const TesSpace *space, TesVector *u);
 /* lifted and shift <- the boundary values; u_D is their interpolation. */
 TesStatus tesi_problem_lift(TesProblem *problem);
-/* g on boundaries with fluxes, NULL where it is 0; [boundaries + 1], the caller's to free. */
+/* g on boundaries with fluxes, NULL: g is 0; [boundaries + 1], which the caller frees. */
 TesStatus tesi_problem_fluxes(const TesProblem *problem, const TesiNumbered *numbered, int component,
                               const TesFunction ***flux);
 /* mark[length of the part]: for a node of a component, 1 + the boundary that gives its value; 0: none. */

@@ -114,8 +114,8 @@ static TesProblemMemory find_bytes(const TesProblem *p) {
       .gpu_host = (size_t)(positions + 24 * (double)p->space->length + tesi_transport_dg_bytes(p))};
 }
 
-/* Of flows in time, by the cells alone: some 16 vectors of a component and 14 of the pressure, masses and operators of
- * both, and the pressure's multigrid; sums that threads put aside. */
+/* Flows in time, from the number of cells: about 16 vectors of a component and 14 of the pressure, masses and
+ * operators of both, the pressure's multigrid, and sums that threads store. */
 static TesProblemMemory march_memory(const TesProblem *p, int degree) {
   const double dim = p->mesh->dim, cells = (double)tes_mesh_info(p->mesh).cells,
                nodes = cells * pow(degree, dim), factors = p->mesh->kind == TES_MESH_BOX ? 2 : 60;

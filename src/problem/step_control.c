@@ -54,7 +54,8 @@ static void list_amounts(TesProblem *p, TesiState *state) {
   tesi_state_add_real(state, "entered-before", TESI_STEPPER_OLD * a->count, a->old);
 }
 
-/* Old values that the formula takes after the next step are projected; those of guesses alone are interpolated. */
+/* Old values that the formula uses after the next step are projected. Old values that only guesses use are
+ * interpolated. */
 static void list(void *user, TesiState *state) {
   TesProblem *p = user;
   TesiInTime *it = p->in_time;

@@ -23,7 +23,7 @@ typedef struct TesiCaseReader {
   TesiGmshHead head; /* of a mesh file */
   bool mesh_known; /* the keys below `mesh` have been read: the dimension is known, unless they were wrong */
   const char *by;  /* the constant by which the case is differentiated; NULL: none */
-  bool asked_too_early; /* for the dimension: an error of the reader itself */
+  bool asked_too_early; /* the dimension was needed before it was known: an error of the reader itself */
   TesStatus failure;    /* of the errors */
   char errors[TESI_CASE_TEXT];
   int error_count;
@@ -102,7 +102,7 @@ TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, dou
 
 /* A number with a unit must be of the kind of its key (case_units.c). */
 TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text);
-/* The same for a part of a value, whose kind is that of the key of row `like`. */
+/* The same for a part of a value. Its kind is the kind of the key of row `like`. */
 TesStatus tesi_case_check_unit_like(TesiCaseReader *r, int row, int like, const char *text);
 /* Whether this part of a value is a finite number, with a unit unless `like` is NULL. It may report an error of its
  * own. */
@@ -144,7 +144,7 @@ bool tesi_case_has_list(const TesiCaseReader *r, int d);
 
 /* A number of steps, or {time: number}; several keys have such values. */
 TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseEvery *every);
-/* Values of elasticity (case_elasticity.c); and lambda and mu from the given moduli. */
+/* Checks values of elasticity (case_elasticity.c). elastic_constants: lambda and mu from the given moduli. */
 TesStatus tesi_case_check_elasticity(TesiCaseReader *r);
 TesStatus tesi_case_elastic_constants(TesiCaseReader *r, const TesiYaml *node, const char *path,
                                       TesFunction **young, TesFunction **poisson, TesFunction **lambda,

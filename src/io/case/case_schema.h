@@ -47,10 +47,9 @@ typedef enum TesiKeyType {
   TESI_KEY_NUMBERS,    /* one value for all directions, or one per direction; target: double[3] */
   TESI_KEY_EXPRESSION, /* target: TesFunction * */
   TESI_KEY_BOUNDARY, /* an expression on a boundary, which may use its normal; `lists`: or a list of expressions */
-  TESI_KEY_VECTOR, /* a list of expressions, one per direction; target: TesFunction *[3] */
-  TESI_KEY_FIELD,  /* an expression, or a list as above; target: TesFunction *[3] */
-  TESI_KEY_MATRIX, /* an expression, or a matrix as a list of its diagonal or of its rows; target: TesFunction
-                        * * */
+  TESI_KEY_VECTOR,  /* a list of expressions, one per direction; target: TesFunction *[3] */
+  TESI_KEY_FIELD,   /* an expression, or a list as above; target: TesFunction *[3] */
+  TESI_KEY_MATRIX,  /* an expression, or a matrix as a list of its diagonal or rows; target: TesFunction * */
   TESI_KEY_SPACING, /* an expression in s or a list of numbers; no target: checked with the box */
   TESI_KEY_FILE,    /* target: char * */
   TESI_KEY_NAME,    /* of a boundary; target: char * */

@@ -50,7 +50,7 @@ static uint64_t interpolated_key(const Nodes *nodes, int64_t cell, int p) {
   return key;
 }
 
-/* Of a hanging face: the corner of the coarse face that it names. */
+/* The corner of the coarse face that a hanging face names. */
 static uint64_t corner_key(const Nodes *nodes, int64_t cell, int face, int corner) {
   const TesiCellView *s = nodes->view;
   const int n = s->n, p = corner_node(s, face, corner);

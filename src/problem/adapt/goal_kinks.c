@@ -1,5 +1,5 @@
-/* Kinks of the mesh at the point of a goal: where cells meet on a smooth face of the body, the polynomial faces form an
- * angle. The stress near a kink behaves as at a corner: at 27 degrees it grows by a sixth with each refinement. */
+/* Kinks of the mesh at the point of a goal: the polynomial faces of cells that meet on a smooth face of the body form
+ * an angle. The stress near a kink behaves as at a corner: at 27 degrees it grows by a sixth with each refinement. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -81,7 +81,7 @@ double tesi_coupled_crossed(const TesProblem *problem);
 void tesi_coupled_forget(TesiCoupled *flow);
 /* Computes carried[0] and rate of the solution. */
 TesStatus tesi_coupled_carry(TesProblem *problem);
-/* Operator, multigrid and solver of the problem become those for sigma, and its numbers those at a time. */
+/* Sets operator, multigrid and solver of the problem for sigma, and the problem's numbers to a time. */
 TesStatus tesi_coupled_use(TesProblem *problem, double time, double sigma);
 void tesi_coupled_drop(TesiCoupledSystem *system);
 /* x <- x made divergence-free, with the right values at known nodes and the right constant of the pressure, by the

@@ -41,7 +41,7 @@ typedef struct TesiExplicitFlow {
 } TesiExplicitFlow;
 
 /* mesh: of the pressure; given: as tesi_iso_create(); u, p and q begin as zero. Errors: those of tesi_iso_create();
- * TES_INVALID_INPUT where the mean of q is not free. */
+ * TES_INVALID_INPUT if the mean of q is not free. */
 TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const uint8_t *given, double nu, double k,
                                     bool direct, TesiExplicitFlow **flow);
 void tesi_explicit_flow_destroy(TesiExplicitFlow **flow);

@@ -86,7 +86,7 @@ typedef struct TesiPast {
 /* Parts of old solutions that are kept for guesses. */
 typedef struct TesiGuesses {
   TesiPast phi;
-  TesiPast spread; /* of P div u; empty if runs must have the same bits after a restart */
+  TesiPast spread; /* old P div u; empty if runs must have the same bits after a restart */
   int kept;        /* at most so many of phi and of spread */
 } TesiGuesses;
 
