@@ -87,7 +87,7 @@ static TesProblem *make_problem(const TesMesh *mesh) {
   return problem;
 }
 
-/* Of cells. */
+/* The share of cells with hanging nodes. */
 static double hanging_share(const TesSpace *space) {
   const TesiCellView *view;
   int64_t count = 0;

@@ -99,7 +99,7 @@ typedef struct Solve {
   bool has_checkpoint;     /* the case's own checkpoint was written */
   SolveOutputs outputs;
   SolveSamples samples;
-  /* Of the last step; levels finest first. */
+  /* Data of the last step; levels finest first. */
   TesReportLevel levels[SOLVE_LEVELS];
   int level_count;
   char text[4][SOLVE_TEXT]; /* method, smoother, operator, precision */
@@ -107,7 +107,7 @@ typedef struct Solve {
   double tolerance, floor, *residuals;
   int64_t dofs;
   TesSolveResult result; /* seconds: of all steps */
-  /* Of all steps. */
+  /* Data of all steps. */
   TesMultigridTimes cycle;
   int64_t all_dofs;
   int iterations;

@@ -20,12 +20,12 @@ static void fill_times(const Solve *s, TesReportTime times[TIMES]) {
   times[11] = (TesReportTime){"adapt", s->in_time.adapt_seconds};
 }
 
-/* NaN where the counter has not moved: it renews some ten times per second. */
+/* NaN if the counter has not moved; it is updated about ten times per second. */
 static double counted(double from, double to) {
   return to > from ? to - from : NAN;
 }
 
-/* Of all counters that can be read. */
+/* Joules of all devices whose counters can be read. */
 static double joules_between(TesEnergy from, TesEnergy to) {
   if (isnan(to.gpu)) return counted(from.cpu, to.cpu);
   return counted(from.gpu, to.gpu) + (isnan(to.cpu) ? 0 : counted(from.cpu, to.cpu));

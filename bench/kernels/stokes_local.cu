@@ -5,8 +5,8 @@
  *   u_i += Z (F^_i + B_i' p / Lam_i)
  * Z: eigenvectors, Zc along i and Zd across; B_i: H = D Zc along i and Zd across. Each of these products, and S in each
  * step, takes three contractions per component there and three back. As the paper counts, these are 54 contractions,
- * and 18 per step, of about N^4 multiply-adds. Bytes: r read, x read and written, 3 (3 M N^2 + N^3) numbers. S is singular:
- * the means of r and p over the cells are removed.
+ * and 18 per step, of about N^4 multiply-adds. Bytes: r read, x read and written, 3 (3 M N^2 + N^3) numbers. S is
+ * singular: the means of r and p over the cells are removed.
  *
  * FORM
  *   0 schur          a thread has a column of results (x, y, .); matrices are read by rows: bank conflicts

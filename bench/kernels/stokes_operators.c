@@ -24,7 +24,7 @@ typedef struct Argument { /* as in the kernel */
 struct BenchStokesOperator {
   const TesOperator *op;
   BenchStokesForm form;
-  int cells, team, threads, notes; /* team: threads a cell */
+  int cells, team, threads, notes; /* team: threads per cell */
   size_t shared;
   TesiKernel kernel;
   void *numbers; /* device */
@@ -250,8 +250,8 @@ TesStatus bench_stokes_operator_apply(const BenchStokesOperator *v, const void *
   return launch(v, x, y, NULL);
 }
 
-/* Of each component: Mc in three slabs, Lc, D', D, alpha; Ld in two directions, four blocks each. Accesses: each
- * multiply-add reads both factors, or only a matrix entry if a line is in registers. */
+/* The work of each component: Mc in three slabs, Lc, D', D, alpha; Ld in two directions, four blocks each. Accesses:
+ * each multiply-add reads both factors, or only a matrix entry if a line is in registers. */
 BenchStokesWork bench_stokes_operator_work(const BenchStokesOperator *v) {
   const double n = tesi_stokes_of(v->op)->space->degree + 1, p = n + 1,
                w = v->form == BENCH_STOKES_PADDED ? p : n, slab = p * w * w, pressures = w * w * w,

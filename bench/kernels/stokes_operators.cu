@@ -212,7 +212,7 @@ TESK_DEVICE void run(const TeskOperator *s, const real *m, real *memory, const r
 }
 
 #else
-/* ---- a thread a line ------------------------------------------------------------------------------------ */
+/* ---- one thread per line -------------------------------------------------------------------------------- */
 /* The axis of odd extent counts fastest, then the cells, then the two others. */
 #if N % 2
 #define E0 N

@@ -93,7 +93,7 @@ done:
   return status;
 }
 
-/* Quadrature points a direction. */
+/* Quadrature points per direction. */
 static int points_of(const BenchOptions *o, int bp, int degree) {
   return bp >= 5 ? degree + 1 : degree + (o->points ? o->points : 2);
 }

@@ -26,7 +26,7 @@ enum { BOX = 1, OTHER = 2, NO = 1, YES = 2, ONE_WAY = 4, ANY = 7 };
 enum { ASKED_ANY = -1, ASKED_SYMMETRIC = -2 };
 static const struct {
   int mesh, constant, stretched, asked;
-  TesSmootherKind smoother; /* auto in an ASKED_ row: the method that was asked for */
+  TesSmootherKind smoother; /* auto in an ASKED_ row: the smoother that was asked for */
   TesMethod method;
   bool full_start;
 } rows[] = {
@@ -211,8 +211,8 @@ static int polynomial_of_couples(const TesProblem *p, const TesiSurvey *survey) 
 }
 
 /* Discontinuous elements without a velocity have constant coefficients. The rounding of a float32 correction leaves a
- * residual of a few epsilon k^4 / h^2: from zero to 1e-6 GMRES takes three iterations, and one with float64. If there
- * is no guess, full multigrid adds the float64 corrections of coarse levels. */
+ * residual of a few epsilon k^4 / h^2: from zero to 1e-6 GMRES takes three iterations, while it takes one in float64.
+ * If there is no guess, full multigrid adds the float64 corrections of coarse levels. */
 static bool starts_full(const TesProblem *p) {
   const TesiElement *e = p->space->element;
   return !e->nodal && !e->with_pressure && !p->in_time && !p->start && !tesi_transport_of(p->op);

@@ -11,7 +11,7 @@ typedef enum TesiStretch {
   TESI_STRETCHED_ONE_WAY /* other meshes: short in one direction only, so that lines of cells serve */
 } TesiStretch;
 
-/* What a choice depends on. */
+/* The input of a choice. */
 typedef struct TesiSituation {
   TesMeshKind mesh;
   bool constant; /* coefficients: the operator is separable */

@@ -32,7 +32,7 @@ typedef struct TesiInTime {
   TesVector *load;            /* F if it is the same at all times; NULL: it varies, or is not known yet */
   bool timed;                 /* F depends on time */
   TesiTimedData data;         /* on devices */
-  bool begun;                 /* a replay on the device has begun the next solve (in_time_device.c) */
+  bool begun;                 /* a replay on the device has begun the next solve already (in_time_device.c) */
   TesiRecorded recorded[TESI_STEPPER_STAGES];
   bool moves, changes; /* whether b depends on time; whether a or c does: then the operator is that of the time
                         * `operated` */
@@ -52,10 +52,11 @@ typedef struct TesiInTime {
   } notes; /* from the caller, for checkpoints */
 } TesiInTime;
 
-/* Of second order (in_time_second.c): rho of a description; u_t at the start; a <- M^-1 (F - K u), for steppers. */
+/* For equations of second order (in_time_second.c). rho: from a description. begin_second: u_t at the start.
+ * accelerate: a <- M^-1 (F - K u), for steppers. */
 double tesi_in_time_rho(const TesTimeDesc *desc);
 TesStatus tesi_in_time_begin_second(TesProblem *problem, const TesProblemDesc *desc);
-/* u_t <- that of the start. */
+/* u_t <- u_t at the start. */
 TesStatus tesi_in_time_begin_rates(TesProblem *problem);
 TesStatus tesi_in_time_accelerate(void *user, double sigma, double time, const TesVector *u, TesVector *a);
 /* Checks the description; the numbers of the problem become those at the start, for the first step's operator. */

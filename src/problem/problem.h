@@ -135,7 +135,7 @@ typedef struct TesiNumbered {
 typedef struct TesiVariant {
   TesFlowForm flow; /* of flows: never auto */
   TesStreamline stabilization;
-  bool conservative, balanced; /* transport: the form; whether inflow and outflow are counted */
+  bool conservative, balanced; /* transport: its form; whether inflow and outflow are reported */
   TesPlane plane;
 } TesiVariant;
 
@@ -155,20 +155,20 @@ typedef struct TesiChosen {
   bool thin;                /* cells: TesMultigridDesc.thin */
   TesCoarsening coarsening; /* what is coarsened first */
   bool sheared;             /* survey.h */
-  bool loose;               /* the solution is hardly held: tesi_problem_doubt_precision() */
-  int polynomial;           /* degree of chebyshev; 0: its own choice */
-  bool tuned;               /* the cycle is adjusted to its measured convergence (tune.c) */
-  bool smooths_rough;       /* GMRES: smooths before the first coarse correction of a rough residual */
-  int full_steps;           /* of the start of full multigrid: TesMultigridDesc.full_steps */
-  int post_below;           /* smoothing steps below the finest level; 0: as on the finest */
+  bool loose;         /* almost nothing fixes the constant of the solution: tesi_problem_doubt_precision() */
+  int polynomial;     /* degree of chebyshev; 0: its own choice */
+  bool tuned;         /* the cycle is adjusted to its measured convergence (tune.c) */
+  bool smooths_rough; /* GMRES: smooths before the first coarse correction of a rough residual */
+  int full_steps;     /* of the start of full multigrid: TesMultigridDesc.full_steps */
+  int post_below;     /* smoothing steps below the finest level; 0: as on the finest */
 } TesiChosen;
 
 /* Given values, as vectors. */
 typedef struct TesiLifting {
-  TesVector *shift; /* added after the solve: u_D, or 1 where the constant of a component is free; NULL: nothing */
-  TesVector *free; /* 0 at given nodes, else 1; NULL: on the host, and for boxes */
-  bool some_given; /* some boundary has values */
-  bool lifted;     /* u_D is not zero */
+  TesVector *shift; /* added after the solve: u_D, or 1 in components whose constant is free; NULL: nothing */
+  TesVector *free;  /* 0 at given nodes, else 1; NULL: on the host, and for boxes */
+  bool some_given;  /* some boundary has values */
+  bool lifted;      /* u_D is not zero */
 } TesiLifting;
 
 /* For components whose constant is free. */
@@ -273,7 +273,7 @@ bool tesi_problem_is_timed(const TesTimeDesc *time);
 /* The equation with the element of a description. Errors: TES_INVALID_INPUT (there is none, with those that are). */
 TesStatus tesi_problem_find_equation(TesContext *ctx, const TesProblemDesc *desc,
                                      const TesiEquation **equation);
-/* nu and alpha of a flow for which they are numbers. */
+/* nu and alpha of a flow; both must be numbers. */
 TesStatus tesi_problem_flow_numbers(const TesProblem *problem, double *nu, double *alpha);
 /* Refuses varying coefficients if the row allows numbers only. */
 TesStatus tesi_problem_allow_numbers(const TesProblem *problem);

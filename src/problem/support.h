@@ -198,7 +198,7 @@ typedef struct TesiSupport {
   double f;             /* default of the right-hand side */
   bool only_in_time;    /* no steady problems */
   bool flow;            /* the unknowns are velocity and pressure */
-  bool vector;          /* a component a direction */
+  bool vector;          /* one component per direction */
   bool modes;           /* some unknowns of its space are not nodal values */
   bool halved;          /* its solution is over halved cells */
   bool groups;          /* values can be given at curves and points of a mesh file */

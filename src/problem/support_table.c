@@ -179,7 +179,7 @@ static void put_keys(Page *p) {
   }
 }
 
-/* What a name is, in words. */
+/* The problems that have a name, in words; or the kind of the name. */
 static const char *whose(const TesiFieldRow *row) {
   static const char *const kinds[] = {"elasticity",        "scalars",    "flows",
                                       "scalars, flows",    "elasticity", "scalars, elasticity",

@@ -121,7 +121,7 @@ done:
   return status;
 }
 
-/* Of the cells looked at so far. */
+/* Extents of the cells seen so far. */
 typedef struct Shape {
   double lower[3], upper[3]; /* of their bounding boxes */
   double width[3];           /* of the bounding boxes; sums */

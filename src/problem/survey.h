@@ -11,7 +11,7 @@ typedef struct TesiSurvey {
   bool matrices; /* a is a matrix somewhere */
   bool thin;     /* a tenth of the cells is three times as long as thick */
   bool slender;  /* five times as long, or the body is 500 times as long as its thinnest cell is thick */
-  bool slim;     /* the body is eight times as long as in the direction in which it is shortest */
+  bool slim;     /* the longest extent of the body is eight times its shortest */
   bool rough;    /* a changes by a factor of 100 between the cells of at least one pair in twenty */
   bool sheared; /* a tenth of the cells: two of their directions are far from orthogonal in the metric of a */
   double jump;  /* largest ratio of two values of a diffusion coefficient in a cell */

@@ -35,9 +35,9 @@ typedef struct TesiAdjoint {
 TesStatus tesi_adjoint_add_forms(const TesiAdjoint *adjoint, TesiVaried *varied, double *cells, double *sum);
 /* The same of (db, z). */
 TesStatus tesi_adjoint_add_loads(const TesiAdjoint *adjoint, TesiVaried *varied, double *cells, double *sum);
-/* Of boundary values. */
+/* The same for the directions of boundary values. */
 TesStatus tesi_adjoint_add_given(const TesiAdjoint *adjoint, TesiVaried *varied, double *sum);
-/* The derivative of the value itself by data that its expression names. */
+/* The derivative of the value by data that its own expression names. */
 TesStatus tesi_adjoint_add_value(const TesiAdjoint *adjoint, TesiVaried *varied, double *cells, double *sum);
 
 #endif

@@ -16,7 +16,7 @@ static void place_of(const TesiCaseReader *r, const TesiYaml *node, char where[2
   tesi_case_place(r, &at_key, where);
 }
 
-/* Of elasticity: sigma n = -P n. */
+/* Pressure of elasticity: sigma n = -P n. */
 static TesStatus press(TesiCaseReader *r, const TesFunction *pressure, TesBoundary *entry) {
   static const char *const normal[3] = {"nx", "ny", "nz"};
   TesContext *ctx = r->ctx;
@@ -169,7 +169,7 @@ static TesStatus read_function(TesiCaseReader *r, const char *path, const TesiYa
   return status;
 }
 
-/* A list, one a direction. */
+/* A list with one entry per direction. */
 static TesStatus read_load(TesiCaseReader *r, const TesiYaml *node, const TesFunction **f) {
   TesFunction *kept[3];
   memcpy(kept, r->draft.f, sizeof kept);

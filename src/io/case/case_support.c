@@ -54,7 +54,7 @@ static TesStatus check_outflow(TesiCaseReader *r, const char *path, const TesiCa
              : tesi_case_refuse(r, below, "expected 0 or a list of %d expressions", tesi_case_dim(r));
 }
 
-/* Of a displacement: lists. */
+/* Values of displacements, tractions and g of Robin conditions must be lists. */
 static TesStatus check_lists(TesiCaseReader *r, const char *path, const TesiCaseFace *face) {
   static const char *const keys[TESI_NAMED_COUNT] = {
       [TESI_NAMED_DISPLACEMENT] = "displacement", [TESI_NAMED_TRACTION] = "traction", [TESI_NAMED_ROBIN] = "robin.g"};
@@ -190,7 +190,7 @@ static TesStatus check_number(TesiCaseReader *r, const char *path, const TesFunc
                           positive ? ">" : ">=", tes_function_text(f));
 }
 
-/* Numbers, one a direction. */
+/* data.mean_velocity has one number per direction. */
 static TesStatus check_mean_velocity(TesiCaseReader *r) {
   static const char key[] = "data.mean_velocity";
   TesContext *ctx = r->ctx;

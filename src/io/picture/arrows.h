@@ -4,12 +4,13 @@
 
 #include "io/picture/canvas.h"
 
-/* Of a field over the scene: the largest square of its length, and the integrals of this square and of 1. */
+/* Sums over the triangles of a scene, of a vector field: the largest square of its length, and the integrals of this
+ * square and of 1. */
 typedef struct TesiArrowSize {
   double largest, square, area;
 } TesiArrowSize;
 
-/* The same of a triangle in the picture's plane. */
+/* Adds a triangle in the picture's plane to these sums. */
 void tesi_arrow_size_triangle(TesiArrowSize *size, const TesiCorner corner[3]);
 void tesi_arrow_size_add(TesiArrowSize *size, const TesiArrowSize *other);
 /* The length of the vector that gets the longest arrow: the largest length, or two and a half times the root mean

@@ -282,7 +282,7 @@ static bool encode(png_structp png, png_infop info, TesiFile *file, int width, i
   png_set_write_fn(png, file, put_bytes, put_nothing);
   png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  /* rows differ little from the row above: one filter, and a level that is four times as fast as the last */
+  /* rows differ little from the row above: one filter is enough, at a level four times as fast as the last */
   png_set_filter(png, 0, PNG_FILTER_UP);
   png_set_compression_level(png, 6);
   png_write_info(png, info);

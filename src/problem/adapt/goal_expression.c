@@ -11,7 +11,7 @@ typedef struct Numbers {
   double of[TESI_AXES][1 + TESI_AXES];
 } Numbers;
 
-/* The expression in one cell: at a point, with numbers instead of the solution. */
+/* The expression in one cell, evaluated at a point for given values of the solution. */
 typedef struct Expression {
   const TesProblem *problem;
   TesiQuantity *quantity;

@@ -129,7 +129,7 @@ typedef struct TesiSplitLoad {
   void *clock;                          /* of the plans; NULL: there are no plans */
 } TesiSplitLoad;
 
-/* Of steady flows. */
+/* The solver of steady flows. */
 typedef struct TesiSteady {
   double alpha, unit;           /* unit: of the pressure (pressure_unit.h) */
   TesVector *cycle_b, *cycle_x; /* of the cycle's precision */

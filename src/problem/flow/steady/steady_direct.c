@@ -21,7 +21,7 @@ typedef struct Divergence {
   const TesProblem *problem;
   TesContext *context;
   const TesiCellView *velocity, *pressure;
-  TesiMatrix B, T; /* pattern of one component; T: pattern of its transpose */
+  TesiMatrix B, T; /* pattern for one component, without values; T: pattern of the transpose */
   int32_t *colour; /* [nodes of velocity] */
   int64_t *first;  /* [colours + 1] entries by colour of their columns: place[first[c]] .. */
   int64_t *place;  /* [entries] */
