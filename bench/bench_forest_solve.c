@@ -4,9 +4,10 @@
  * DEGREE] [--ratio R] [--first degree|mesh]
  *                    [--patches on|off] [--domain ball|box|shell] [--aspect A] [--trees N] [--most DOFS]
  *                    [--tolerance T] [--csv FILE]
- * Smoother: degree and range of the polynomial; patches: of cell patches instead of the diagonal. Aspect: how much
- * thinner the box (N trees a direction) is in x, the shell in its radius (1/A of it).
- * Depth: how often the cells that the sphere of radius 0.55 about (0.1, -0.05, 0.07) cuts are refined, on top of
+ * --smoother, --ratio: degree and range of the smoother's polynomial; --patches on: it uses cell patches instead of
+ * the diagonal. --aspect: the box (N trees per direction) is A times as thin in x; the shell's thickness is 1/A of
+ * its radius.
+ * --depth: number of refinements of the cells that the sphere of radius 0.55 about (0.1, -0.05, 0.07) cuts, after
  * LEVEL uniform refinements. */
 #include <math.h>
 #include <stdio.h>

@@ -98,7 +98,7 @@ static double count_bytes(const Job *job) {
                      : cells * (g + 2 * bench.components * np * size);
 }
 
-/* Operations of one contraction of `lines` lines from a to b points, by even and odd halves. */
+/* Operations to contract `lines` lines from a to b points, with even and odd halves. */
 static double contraction(double lines, double a, double b) {
   return lines * (a * b + a + b);
 }

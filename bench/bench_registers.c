@@ -133,7 +133,7 @@ done:
   return status;
 }
 
-/* Stokes, the coarsest level: four cells a direction. */
+/* Stokes, the coarsest level: four cells per direction. */
 static TesStatus compile_coarsest(TesContext *ctx, const Job *job) {
   TesStatus status = TES_OK;
   TesMesh *mesh = NULL;

@@ -292,8 +292,9 @@ TESK_DEVICE void contract_tiles(const real *matrices, int which, const real *in,
 }
 #endif
 
-/* out[z][y][x] <- weight (matrix along `direction`) in, added to out where `add`. Sizes are of the results (n2 is 1
- * in 2D); in has N or M along `direction` and the same in the others. All threads; the caller waits for in. */
+/* out[z][y][x] <- weight times the matrix along `direction` times `in`; with `add` the product is added to out. n0,
+ * n1, n2 are the sizes of out (n2 is 1 in 2D). `in` has N or M numbers along `direction`, and the sizes of out in the
+ * others. All threads must call it, after a barrier for `in`. */
 TESK_DEVICE void contract(const real *matrices, int which, int direction, const real *in, real *out, int n0,
                           int n1, int n2, real weight, int add) {
   const int inputs = which < TO_MODES ? N : M;

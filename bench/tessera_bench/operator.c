@@ -1,4 +1,4 @@
-/* tessera bench operator and smoother: one application or sweep, in unknowns a second, beside the floor. */
+/* tessera bench operator and smoother: one application or sweep, in unknowns per second, beside the floor. */
 #include <math.h>
 #include <stdio.h>
 #include "bench.h"

@@ -31,7 +31,7 @@ static const Convention conventions[] = {{"B: ones, FMG start", TES_METHOD_FMG, 
                                          {"A: load, FMG start", TES_METHOD_FMG, false},
                                          {"R: load, GMRES", TES_METHOD_GMRES, false}};
 
-/* The paper's rows (level L is 2^(L - 1) cells a direction). 0: not printed. */
+/* The paper's rows (level L is 2^(L - 1) cells per direction). 0: not printed. */
 typedef struct PaperRow {
   int dim, cells;
   const char *smoother, *source;

@@ -5,8 +5,8 @@
 #include "tessera/checkpoint.h"
 #include "time/state.h"
 
-/* Refuses a checkpoint (TES_INVALID_INPUT) unless its names and numbers to which data refer are the same, and the
- * cells of the coarse mesh are at the same places. path: of the checkpoint, for the message. */
+/* Refuses a checkpoint (TES_INVALID_INPUT) whose mesh does not fit: names and numbers to which data refer must be
+ * equal, and the cells of the coarse mesh must be at the same places. path: of the checkpoint, for the message. */
 TesStatus tesi_checkpoint_compare(const char *path, const TesMesh *found, const TesMesh *mesh);
 
 /* The file from which it was read. */

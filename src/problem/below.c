@@ -74,7 +74,8 @@ done:
   return status;
 }
 
-/* b <- N - A w on the levels below the finest. On the finest: start, and *face <- N - A u_D. */
+/* With the letters of below.h: b <- N - A w on the levels below the finest. On the finest level: start, and *face <-
+ * N - A u_D. */
 static TesStatus climb(const Ladder *ladder, TesiBelow *below, TesVector **face) {
   TesContext *ctx = ladder->context;
   TesStatus status = TES_OK;

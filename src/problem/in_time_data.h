@@ -8,8 +8,8 @@
 #include "functional/load_plan.h"
 #include "problem/problem.h"
 
-/* Members that are NULL are done by the host, or not needed; clock NULL: all of them. The first clock is the time of
- * boundary values. */
+/* If a member is NULL, the host does its work, or the work is not needed; clock NULL: this holds for all. The first
+ * clock is the time of boundary values. */
 enum { TESI_CLOCKS = 2 };
 typedef struct TesiTimedData {
   void *clock[TESI_CLOCKS];

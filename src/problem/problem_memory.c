@@ -96,7 +96,8 @@ static double position_bytes(const TesProblem *p) {
   return cell_levels(p) * (double)tes_mesh_info(p->mesh).cells * (p->mesh->dim == 3 ? 81 : 18) * 8;
 }
 
-/* The dense inverse that replaces the lowest levels (problem.c): as large as a vector in float64; and its copy. */
+/* Bytes of the dense inverse that replaces the lowest levels (problem.c), which has the size of a vector in float64,
+ * and of its copy. */
 static double dense_bytes(const TesProblem *p) {
   return p->equation->own || p->equation->flow || p->equation->couples ? 0 : 12 * (double)p->space->length;
 }

@@ -77,7 +77,7 @@ void tesi_residual_cell(const TesiResidual *s, int64_t cell, TesiCellPoints *at,
 bool tesi_residual_face(const TesiResidual *s, int64_t i, double *j, double *weight);
 /* error2[cells] <- the energy of u - exact in each cell of elasticity, int sigma(e) : eps(e). */
 TesStatus tesi_elastic_error(const TesProblem *problem, double *error2);
-/* At a cell: diffusion, or mu, at its middle; the largest |b|, or |u| of a flow, at its points. */
+/* Data of a cell: diffusion, or mu, at its middle; the largest |b|, or |u| of a flow, at its points. */
 double tesi_residual_diffusion(const TesiResidual *s, int64_t cell);
 double tesi_residual_speed(const TesiResidual *s, int64_t cell, const TesiCellPoints *at);
 /* Turns gradient[components][dim][n] in space, at n points x[3][n] of a cell, into the flux a grad u, or sigma. */

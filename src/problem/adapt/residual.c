@@ -489,7 +489,7 @@ void tesi_residual_leave_tangential(int dim, int points, const double *normal, d
   }
 }
 
-/* j: on entry the flux, then its jump; on a face with this name. */
+/* On a face of the boundary `name`: turns j, the flux, into its difference from the condition. */
 static bool named_face(const TesiResidual *s, int name, const SidePoints *at, const double *normal, double *j) {
   const int n = s->face_rule.points;
   int counts = 0;

@@ -185,7 +185,7 @@ static TesStatus complete_boundaries(TesProblem *p) {
     int direction;
     if (how[0] != TESI_NORMAL) continue;
     TES_TRY(find_normal(p->mesh, i, &direction));
-    if (p->numbered.given[i].g[TESI_AXES]) continue; /* planes have no radius: see tesi_slip_push() */
+    if (p->numbered.given[i].g[TESI_AXES]) continue; /* a plane has no radius: see tesi_slip_push() */
     for (int c = 0; c < TESI_GIVEN_SCALARS && direction >= 0; c++)
       how[c] = c == direction ? TESI_STRONG : TESI_OPEN;
   }

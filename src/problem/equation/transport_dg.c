@@ -125,7 +125,8 @@ static bool by_flow(const TesProblem *p, double rate) {
   return asked == TES_SMOOTHER_CELL_PATCH || (asked == TES_SMOOTHER_AUTO && !near && fits(p));
 }
 
-/* If the velocity changes, the matrices of cells would belong to an old velocity. */
+/* Whether the multigrid has matrices of cells. It has none if the velocity changes, since they would belong to an old
+ * velocity. */
 bool tesi_transport_dg_levels(const TesProblem *p, const TesiTransport *t) {
   return t->modal && !(p->in_time && p->in_time->moves) && by_flow(p, tesi_steps_rate_of(p, t->rate));
 }

@@ -15,7 +15,7 @@ typedef struct Formula {
   double sigma, back[TESI_COUPLED_TIMES], weight[TESI_COUPLED_TIMES];
 } Formula;
 
-/* For equal steps the same numbers to the last bit in every step. */
+/* Whether steps are equal up to round-off. If so, all of them use the same coefficients, to the last bit. */
 static bool are_equal(double time, const double *when, int count) {
   const double dt = time - when[0];
   for (int j = 1; j < count; j++)

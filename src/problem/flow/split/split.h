@@ -210,7 +210,7 @@ TesStatus tesi_explicit_change(const TesProblem *problem, double *size, double *
 TesStatus tesi_walls_classify(TesProblem *problem, const TesiTaylorHood *taylor_hood, TesiWalls *walls);
 /* Whether some velocity along a normal is free, which determines the constant of the pressure. */
 bool tesi_wall_open(const TesProblem *problem, int boundary);
-/* Finds entries and candidates; the velocity space must exist. */
+/* Finds the entries of given values, and the boundaries that may give each; the velocity space must exist. */
 TesStatus tesi_walls_create(const TesProblem *problem, const TesSpace *velocity,
                             const TesiTaylorHood *taylor_hood, TesiWalls *walls);
 void tesi_walls_free(TesContext *ctx, TesiWalls *walls);

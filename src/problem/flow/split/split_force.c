@@ -33,7 +33,7 @@ done:
   return status;
 }
 
-/* Made once per state in time, for all forces. */
+/* The residual of a state in time is made once, for all forces. */
 static TesStatus keep_residual(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;

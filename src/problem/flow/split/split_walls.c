@@ -109,7 +109,7 @@ bool tesi_wall_open(const TesProblem *p, int boundary) {
   return how[0] == TESI_OPEN || how[1] == TESI_OPEN || (p->mesh->dim == 3 && how[2] == TESI_OPEN);
 }
 
-/* Adapts the conditions of a boundary whose normals have these components. */
+/* Makes conditions of slip and open boundaries definite. axes: the components that the boundary's normals have. */
 static void complete(int dim, unsigned axes, TesiHow *how) {
   const bool slips = how[0] == TESI_NORMAL;
   bool open = false;
