@@ -1,5 +1,4 @@
-/* tessera study: a case, solved for lists of values of one or two keys; a table of sizes, errors, orders and
- * times. */
+/* tessera study: a case, solved for lists of values of one or two keys; a table of sizes, errors, orders and times. */
 #include "study.h"
 #include <getopt.h>
 #include <math.h>

@@ -97,8 +97,7 @@ static void note_order(const Study *study, const Axes *axes, const StudyMeasure 
   if (isfinite(order)) snprintf(note, NOTE, "%s^%.1f", axes->by_step ? "dt" : "h", order);
 }
 
-/* The line of measure m (NULL: seconds) over the last key; if there are two keys, at position `group` of the
- * first. */
+/* The line of measure m (NULL: seconds) over the last key; if there are two keys, at position `group` of the first. */
 static void add_line(const Study *study, const Axes *axes, const StudyMeasure *m, double limit, int group,
                      Lines *l) {
   const StudyKey *key = &study->key[study->keys - 1];

@@ -61,8 +61,7 @@ static void add_column(Study *study, int *n, const char *name, int wide, int dig
   study->column[(*n)++] = (CliColumn){name, wide, digits};
 }
 
-/* Keys, sizes, measures with orders and limits, times. A narrow terminal first shows unknowns, status and
- * measures. */
+/* Keys, sizes, measures with orders and limits, times. A narrow terminal first shows unknowns, status and measures. */
 static bool make_columns(Study *study) {
   int n = 0;
   const size_t most = (size_t)(study->keys + FIXED + 3 * study->measures);

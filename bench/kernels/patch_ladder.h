@@ -52,8 +52,7 @@ TesStatus bench_ladder_block(const TesSmoother *smoother, BenchLadderPart part, 
 /* Accesses of the contractions to shared memory by one block of such a kernel, counted in the emulator on the
  * kernel's own text. A wavefront is the set of accesses that 32 banks of 4 bytes serve at one time. 32 lanes access
  * together if they read or write at one place of the text with the same loop counters; for 8 bytes they do so in two
- * halves. `excess`: wavefronts beyond one (or one per half), which are bank conflicts. Tensor cores are not
- * counted. */
+ * halves. `excess`: wavefronts beyond one (or one per half), which are bank conflicts. Tensor cores are not counted. */
 typedef struct BenchConflicts {
   long long accesses, wavefronts, excess; /* accesses: by single lanes */
 } BenchConflicts;

@@ -300,8 +300,7 @@ done:
   return status;
 }
 
-/* Figures 7, 8 and 10 of the paper: seconds of 100 steps by mesh and, dashed, of the linear solver only; or
- * memory. */
+/* Figures 7, 8 and 10 of the paper: seconds of 100 steps by mesh and, dashed, of the linear solver only; or memory. */
 static CliPlot describe_plot(const BenchOptions *o) {
   CliPlot plot = {.title = "Elasticity on refined cubes, 100 steps; dashed: the linear solver",
                   .x_label = "level of the mesh",

@@ -63,8 +63,7 @@ done:
   return status;
 }
 
-/* Bytes of shared memory that the contractions of all patches move in a sweep. TesCost gives the number of
- * patches. */
+/* Bytes of shared memory that the contractions of all patches move in a sweep. TesCost gives the number of patches. */
 static double shared_bytes(const CliCell *row, TesPrecision precision) {
   const int degree = (int)row[BENCH_VARIANT_DEGREE].number;
   const double patches = pow(row[BENCH_VARIANT_CELLS].number + 1.0 / degree, 3);

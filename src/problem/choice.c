@@ -203,8 +203,7 @@ done:
 
 /* On trees, with degree 8. A bracket of split tetrahedra at degree 2 takes 16 iterations, and 20 with degree 5: the
  * same time on the processor, and 7 percent less on a GPU, whose coarse levels are latency. At degree 3 it takes 22
- * (27): the same time on a GPU and up to a tenth more on the processor. Steps in time start close to their
- * solution. */
+ * (27): the same time on a GPU and up to a tenth more on the processor. Steps in time start close to their solution. */
 static int polynomial_of_couples(const TesProblem *p, const TesiSurvey *survey) {
   if (p->chosen.thin) return 12;
   return p->mesh->kind == TES_MESH_BOX || p->in_time ? survey->slim ? 7 : 5 : 8;

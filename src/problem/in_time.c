@@ -242,8 +242,7 @@ static TesStatus find_residual(const TesProblem *p, const TesVector *b, const Te
 }
 
 /* The factor by which |r| is to be reduced: the target is the problem's tolerance times the residual of the old
- * solution, or times the load. If the guess is worse than the old solution, the old solution replaces it. p->b <-
- * r. */
+ * solution, or times the load. If the guess is worse than the old solution, the old solution replaces it. p->b <- r. */
 static TesStatus find_start(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x,
                             double *tolerance) {
   TesiInTime *it = p->in_time;

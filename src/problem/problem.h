@@ -251,8 +251,7 @@ bool tesi_problem_given_everywhere(const TesProblem *problem);
 bool tesi_problem_describe_given(const TesProblem *problem, uint8_t *given, bool *slips, TesSpaceDesc *desc);
 /* v <- v with zeros at Dirichlet nodes. */
 TesStatus tesi_problem_clear(const TesProblem *problem, TesVector *v);
-/* The problem whose operator and multigrid are used for solves: the problem itself, or the result of
- * TesiOwn.solved. */
+/* The problem whose operator and multigrid are used for solves: the problem itself, or the result of TesiOwn.solved. */
 const TesProblem *tesi_problem_solved(const TesProblem *problem);
 /* Whether the unknowns are velocity and pressure. */
 bool tesi_problem_is_flow(const TesProblem *problem);

@@ -19,8 +19,7 @@ bool tesi_problem_box_varies(const TesProblem *p) {
   return false;
 }
 
-/* Whether GMRES is asked for, or chosen by choice.c. On meshes other than boxes this is not known before the
- * survey. */
+/* Whether GMRES is asked for, or chosen by choice.c. On meshes other than boxes this is not known before the survey. */
 static bool iterates_gmres(const TesProblem *p) {
   const TesMethod method = p->options.method;
   if (method != TES_METHOD_AUTO) return method == TES_METHOD_GMRES;

@@ -82,8 +82,7 @@ done:
   return status;
 }
 
-/* The functions of the data that materials can have too: their members in TesData, and their lists in
- * TesiNumbered. */
+/* The functions of the data that materials can have too: their members in TesData, and their lists in TesiNumbered. */
 static const struct Slot {
   const char *name;
   size_t of, list;

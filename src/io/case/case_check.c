@@ -104,8 +104,7 @@ done:
   return status;
 }
 
-/* As few trees as possible, each refined: a multigrid coarsens no further than trees. Periodic directions keep
- * two. */
+/* As few trees as possible, each refined: a multigrid coarsens no further than trees. Periodic directions keep two. */
 static void make_trees(TesMeshDesc *mesh) {
   bool even = true;
   while (even && mesh->refine < 18) {

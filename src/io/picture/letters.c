@@ -59,8 +59,7 @@ static void add_curve(Outline *o, const double a[2], const double c[2], const do
   }
 }
 
-/* Between two consecutive control points lies a point of the curve, in their middle. Returns the end of the
- * contour. */
+/* Between two consecutive control points lies a point of the curve, in their middle. Returns the end of the contour. */
 static const char *add_contour(Outline *o, const char *text) {
   double first[2] = {0}, at[2] = {0}, aside[2] = {0};
   bool has_aside = false;

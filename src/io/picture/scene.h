@@ -1,5 +1,4 @@
-/* The scene of a picture, as triangles and lines: a plane mesh, the surface of a mesh in space, or a cut through
- * it. */
+/* The scene of a picture, as triangles and lines: a plane mesh, the surface of a mesh in space, or a cut through it. */
 #ifndef TESI_SCENE_H
 #define TESI_SCENE_H
 

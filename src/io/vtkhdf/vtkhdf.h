@@ -12,8 +12,7 @@ typedef struct TesiHdfDisk {
   int error; /* errno of the first write that failed; 0: none failed */
 } TesiHdfDisk;
 
-/* Opens a file, or creates it. Negative: HDF5 refuses, or disk->error has the reason. `disk` must outlive the
- * file. */
+/* Opens a file, or creates it. Negative: HDF5 refuses, or disk->error has the reason. `disk` must outlive the file. */
 hid_t tesi_hdf_create(const char *path, TesiHdfDisk *disk);
 hid_t tesi_hdf_open(const char *path, TesiHdfDisk *disk);
 /* The same for a file that nobody reads before it is closed. */

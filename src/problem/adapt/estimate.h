@@ -111,8 +111,7 @@ void tesi_residual_streamline(const TesiResidual *s, int64_t cell, const TesiCel
  * components: of the solution; more than one means elasticity. */
 TesStatus tesi_goal_number(const TesMesh *mesh, int components, const TesGoal *goal, TesValue *value);
 /* Goals that are an expression at a point, not a component (goal_expression.c). `check` refuses expressions that are
- * not linear in the solution; `add`: b += J(phi_i) over a space of all components; `exact`: J of the exact
- * solution. */
+ * not linear in the solution; `add`: b += J(phi_i) over a space of all components; `exact`: J of the exact solution. */
 bool tesi_goal_is_expression(const TesValue *goal);
 /* *cell <- a cell that has the point, on the lowest rank that has one; -1 on other ranks. */
 TesStatus tesi_goal_find_cell(const TesSpace *space, const double *x, int64_t *cell, double *xi);

@@ -112,8 +112,7 @@ done:
   return status;
 }
 
-/* local[nodes] <- for each basis function at the point: part[0] times its value + part[1 + d] times its
- * derivatives. */
+/* local[nodes] <- for each basis function at the point: part[0] times its value + part[1 + d] times its derivatives. */
 static void functions_at(const TesiCellView *space, const double *xi, const double *J,
                          const double part[1 + TESI_AXES], double share, double *local) {
   const int dim = space->dim;

@@ -56,8 +56,7 @@ static double ordered_bytes(const TesProblem *p) {
 }
 
 /* The cycle of the symmetric part takes about 2 |b| L / a iterations, L the width of the domain: 17 at a ratio |b| L
- * / a of 8, 54 at 32 (Q2, 64 x 64 cells, 1e-9). Its set-up costs a tenth. Factors may take half of the free
- * memory. */
+ * / a of 8, 54 at 32 (Q2, 64 x 64 cells, 1e-9). Its set-up costs a tenth. Factors may take half of the free memory. */
 static bool has_room(const TesProblem *p) {
   const double most = 0.5 * (double)tes_memory_available();
   return !tesi_reduce_any(p->context, !(ordered_bytes(p) < most));

@@ -237,8 +237,7 @@ TesStatus tesi_split_potential(TesProblem *problem, double time, double scale, T
                                TesSolveResult *result);
 /* b <- b minus its mean, if the constant of the pressure is undetermined. */
 TesStatus tesi_split_balance(TesiSplit *projection, TesVector *b);
-/* x <- an approximation of M^-1 b for pressures, |b - M x| <= tolerance |b|; guess: starts from x. b is
- * overwritten. */
+/* x <- an approximation of M^-1 b for pressures, |b - M x| <= tolerance |b|; guess: starts from x. b is overwritten. */
 TesStatus tesi_split_project(TesProblem *problem, TesVector *b, double tolerance, bool guess, TesVector *x);
 /* The same at a time for a step with this dt / a0, from the guess extrapolated from earlier solutions. */
 TesStatus tesi_split_spread(TesProblem *problem, double time, double factor, TesVector *b, TesVector *x);

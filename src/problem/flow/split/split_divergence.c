@@ -17,8 +17,7 @@ typedef struct Removal {
   TesVector *cycle_b, *cycle_x;
 } Removal;
 
-/* v <- D^-1 B' s, at the unknowns and without components along normals of slip, since D is equal in all
- * directions. */
+/* v <- D^-1 B' s, at the unknowns and without components along normals of slip, since D is equal in all directions. */
 static TesStatus find_gradient(const Removal *m, const TesVector *s) {
   TesContext *ctx = m->problem->context;
   TesStatus status = TES_OK;
