@@ -19,10 +19,10 @@ extern "C" {
 
 /** Values in all cells, given as an array or by a function that fills some cells at a time.
  *
- *A cell has n = (degree + 1)^dim nodes, lexicographic (x fastest). Shapes, slowest index first:
- *coordinates [cells][dim][n]
- *point fields [cells][components][n]
- *cell fields [cells][components] */
+ *  A cell has n = (degree + 1)^dim nodes, lexicographic (x fastest). Shapes, slowest index first:
+ *    coordinates   [cells][dim][n]
+ *    point fields  [cells][components][n]
+ *    cell fields   [cells][components] */
 typedef struct TesVtuArray {
   const char *name; /**< name shown by ParaView; not needed for coordinates; without < > & and quotes */
   /** 1, 2 or 3; 0 means 1. Two components are written as three with a last component 0, since VTK's vectors have three.

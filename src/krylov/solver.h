@@ -1,9 +1,9 @@
 /* The solver as seen by the files of methods: one state, one file per method.
  *
- *Norms and inner products are Euclidean over all entries and do not distinguish parts. So all rows and unknowns of a
- *system must have comparable units. The caller who makes a system of velocities and pressures scales its pressures
- *(problem/pressure_unit.h). Then the residuals of the parts are comparable, and so are |A| |x| and |b| of the parts
- *(tesi_space_range(), tesi_operator_null_range()). */
+ * Norms and inner products are Euclidean over all entries and do not distinguish parts. So all rows and unknowns of a
+ * system must have comparable units. The caller who makes a system of velocities and pressures scales its pressures
+ * (problem/pressure_unit.h). Then the residuals of the parts are comparable, and so are |A| |x| and |b| of the parts
+ * (tesi_space_range(), tesi_operator_null_range()). */
 #ifndef TESI_SOLVER_H
 #define TESI_SOLVER_H
 

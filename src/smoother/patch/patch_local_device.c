@@ -1,6 +1,6 @@
 /* Patch smoothers in residual form on devices with kernels, for operators that the row kernel does not take:
- * multiplicative: for each colour x_I <- x_I + omega A_p^-1 (b - A x)_I, with the residual of the whole operator;
- * additive: the same for all colours with one residual.
+ *   multiplicative: for each colour x_I <- x_I + omega A_p^-1 (b - A x)_I, with the residual of the whole operator;
+ *   additive: the same for all colours with one residual.
  * With exact local matrices the multiplicative sweep equals the sweep of the row kernel, at the cost of 2^dim
  * residuals. */
 #include "smoother/patch/patch_local.h"

@@ -1,6 +1,6 @@
 /* Patch smoothers with surrogate local solvers, in residual form:
- * multiplicative: for each colour x_I <- x_I + omega A~_p^-1 (b - A x)_I, with the residual of the whole operator;
- * additive: the same for all colours with one residual.
+ *   multiplicative: for each colour x_I <- x_I + omega A~_p^-1 (b - A x)_I, with the residual of the whole operator;
+ *   additive: the same for all colours with one residual.
  * Local residuals would cost the same, since the patches of a colour tile the mesh. The true residual is needed: the
  * shortcut with the boundary values is an identity for exact local solves only. */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Local solves of surrogate patches, included with REAL, LANES and NAME(x): a lane per patch.
  *
- *Cost per patch of m^3 nodes: 6 m^4 multiply-adds (no even-odd splitting, since the eigenbases have no symmetry), m^3
- *divisions, 3 m^2 matrix entries read; r read and x updated on m^3 nodes. */
+ * Cost per patch of m^3 nodes: 6 m^4 multiply-adds (no even-odd splitting, since the eigenbases have no symmetry), m^3
+ * divisions, 3 m^2 matrix entries read; r read and x updated on m^3 nodes. */
 
 typedef REAL NAME(vec) __attribute__((vector_size(sizeof(REAL) * LANES)));
 
