@@ -19,14 +19,15 @@
 
 #include "operator/operator.h"
 
-/* Coefficients of one cell of one axis, numbers of the plan's precision in this order, n = k+1, E = (n+1)/2, O = n/2:
- *   rho; even[E][E], odd[O][O]: halves of the stiffness, outputs first; weight[E], rank[E]: see fill_record.
+/* Coefficients of one cell of one axis. Numbers of the plan's precision, in this order, with n = k+1, E = (n+1)/2, O
+ * = n/2:
+ * rho; even[E][E], odd[O][O]: halves of the stiffness, outputs first; weight[E], rank[E]: see fill_record.
  * Nodes i and n-1-i share an index, the middle node comes last. */
 typedef struct TesiSeparableAxis {
   int cells, nodes;
   ptrdiff_t stride; /* from one cell's record to the next: 0 when all cells share a record */
   void *records;
-  double end[2]; /* added to the stiffness at the two end nodes, scaled as the axis is */
+  double end[2]; /* added to the stiffness at the two end nodes, scaled like the axis */
   bool natural[2];
 } TesiSeparableAxis;
 
@@ -53,9 +54,10 @@ typedef struct TesiSeparable {
   int dim, degree;
   TesiSeparableAxis axis[3];
   void *dot; /* [E] w l */
-  void *scale[2]; /* [nodes + padding] factors not contained in x and y; zero at Dirichlet nodes and in the padding */
+  void *scale[2]; /* [nodes + padding] the scale factors that x and y lack; zero at Dirichlet nodes and in the
+                   * padding */
   int lanes;
-  int chunk, tile[2]; /* cells: of x that are processed together; of y and x in a tile that goes through z */
+  int chunk, tile[2]; /* cells: of x that are processed together; of y and x in a tile that marches in z */
   int pitch,
       rows;     /* numbers and rows of a tile, both with room for the last node, pitch a multiple of lanes */
   size_t plane; /* numbers from one buffered plane to the next */
