@@ -9,7 +9,8 @@
 #include "links_meet.h"
 #include "sums.h"
 
-/* partial[sums][stride]: `parts` of each; then one of each rank. Link i is of rank i, or of i + 1 from `own` on. */
+/* partial[sums][stride]: `parts` parts of each sum; afterwards one part per rank. Link i leads to rank i, or from
+ * `own` on to rank i + 1. */
 TESK_KERNEL(tesk_meet_sums, THREADS, 1, (TeskLinks)links, (int)sums, (int)parts, (int)stride, (int)own,
             (double *)partial) {
   TESK_SHARED(memory);

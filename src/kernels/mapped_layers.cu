@@ -1,19 +1,21 @@
 /* Stiffness at Gauss points of trilinear hexahedra with few nodes, y = sum over cells of I' (D' G D + mass W) I x,
- * with factors from the cell's polynomial. Where a cell has so few lines that one thread per line (mapped.cu) leaves
- * lanes idle, a thread owns a layer of points:
- *   thread (c, k) of a warp: cell c of CELLS, layer k of Q, z = point k; reads and writes the z-lines k, k + Q, ...
- *   of the cell's N^2 nodes to shared memory | u and du/dz on its layer, [N][N] each | for each row j of the layer:
- *   values and derivatives by y of the row,
- *   [N] each, for each point: gradient, factors, back to the row; back to the layer | layers to shared memory |
- *   sums over layers to x
+ * with factors from the cell's polynomial. Such a cell has so few lines that one thread per line (mapped.cu) would
+ * leave lanes idle. Here a thread owns a layer of points: thread (c, k) of a warp has cell c of CELLS and layer k of
+ * Q, z = point k.
+ *   read    the z-lines k, k + Q, ... of the cell's N^2 lines of nodes, to shared memory
+ *   | in    u and du/dz on the thread's layer, [N][N] each
+ *     rows  for each row j of the layer: its values and its derivatives by y, [N] each;
+ *           for each point of the row: gradient, factors, back to the row; then back to the layer
+ *   | out   layers to shared memory
+ *   | sum   over layers, for the same z-lines; added to the result
  * "|" is a barrier of the warp; nothing else is shared. Shared memory: 2 Q N^2 numbers per cell. Registers: 4 N^2
  * numbers of the layer, 6 N of the row, 25 of its geometry.
- * Geometry at fixed y and z: A = dx/dxi is constant, B = dx/deta and C = dx/dzeta linear in xi. With s = C x A, t =
- * A x B, p = A.B / A.A, q = A.C / A.A, D = B.s = |J|: G11 = s.s / D, G12 = s.t / D, G22 = t.t / D (times weights),
- * and with h1 = g1 - p g0, h2 = g2 - q g0
- *   w1 = G11 h1 + G12 h2, w2 = G12 h1 + G22 h2, w0 = D / A.A g0 - p w1 - q w2:
- * quadratic and linear polynomials of xi, 26 operations per point and 106 a row.
- * Flops (multiply-adds) a cell: 4 Q^2 N (Q + N) + 2 Q N^3 + Q^2 (3 N^2 + 106) + 26 Q^3; bytes as mapped.cu.
+ * Geometry at fixed y and z: A = dx/dxi is constant, B = dx/deta and C = dx/dzeta linear in xi. With s = C x A,
+ * t = A x B, p = A.B / A.A, q = A.C / A.A, D = B.s = |J|: G11 = s.s / D, G12 = s.t / D, G22 = t.t / D (times
+ * weights), and with h1 = g1 - p g0, h2 = g2 - q g0
+ *   w1 = G11 h1 + G12 h2, w2 = G12 h1 + G22 h2, w0 = D / A.A g0 - p w1 - q w2.
+ * These are quadratic and linear polynomials of xi: 26 operations per point and 106 per row.
+ * Flops (multiply-adds) per cell: 4 Q^2 N (Q + N) + 2 Q N^3 + Q^2 (3 N^2 + 106) + 26 Q^3; bytes as in mapped.cu.
  * Macros: those of mapped.cu; a group is a warp of CELLS = 32 / Q cells; PC: the pitch of a cell in shared memory. */
 #include "kernel.h"
 #include "mapped_arguments.h"

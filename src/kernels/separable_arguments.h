@@ -1,4 +1,4 @@
-/* What the separable operator's kernels get by value; the host includes this text too.
+/* Arguments by value of the separable operator's kernels; the host includes this text too.
  *
  * Equal cells, widths h, matrices of width 1: with s = a hy hz / hx (scale),
  *   A = s [ My (Mx f2 + Kx f1) + Ky (xr Mx f1) ],  f1 = Mz x,  f2 = zk Kz x + zc Mz x,
@@ -12,11 +12,11 @@ typedef struct TeskLaplace {
   int cells[3];
   int dirichlet[6];
   int layers,
-      layers_total; /* cell layers a block; of all: one more than cells where the upper face is natural */
+      layers_total; /* cell layers per block; layers in all: one more than cells where the upper face is natural */
   int pitch;
   long long plane;
-  long long block_faces; /* separable_tiles.cu: numbers that a block may leave on its upper faces */
-  double sign;           /* there: 1, or -1 for a residual */
+  long long block_faces; /* separable_tiles.cu: how many numbers a block may leave on its upper faces */
+  double sign;           /* separable_tiles.cu: 1, or -1 for a residual */
   double scale, xr, zk, zc, robin[6];
   const void *mass[3], *stiffness[3]; /* real [cells], graded only */
 } TeskLaplace;

@@ -1,13 +1,13 @@
-/* Vectors of Stokes between the order of all others and that of stokes_lanes.cu (stokes_arguments.h), and the
- * right-hand side as its patches want it. No shared memory.
- *   in, prepare  a block 32 cells of a row, 16 of each class in x, of one component or the pressure, a thread a line
- *                of N1 numbers (prepare: 2 N1 - 1) in its direction; pressures in x. So all sectors that a block
- *                reads are used by it: lines across x have numbers of N1 others between theirs. About 40 and 60
+/* Conversion of Stokes vectors between the usual order and the order of stokes_lanes.cu (stokes_arguments.h), and
+ * preparation of the right-hand side for its patches. No shared memory.
+ *   in, prepare  a block has 32 cells of a row, 16 of each class in x, of one component or the pressure. A thread has
+ *                a line of N1 numbers (prepare: 2 N1 - 1) along the component's direction; for pressures along x. So
+ *                a block uses all of the sectors that it reads, although a line across x has the numbers of N1 other
+ *                lines between its own. About 40 and 60 registers.
+ *   out          a block has the rows of entries of a row of cells, a thread N1 entries side by side in y. About 25
  *                registers.
- *   out          a block the rows of entries of a row of cells, a thread N1 entries side by side in y. About 25
- *                registers.
- * Bytes a number: read and written once; prepare reads once and writes twice, with 2 (2 n - 1) flops for each.
- * Macros: real, N1. */
+ * Bytes: each number is read and written once; prepare reads once and writes twice, with 2 (2 n - 1) flops per
+ * number. Macros: real, N1. */
 #include "kernel.h"
 #include "stokes_arguments.h"
 

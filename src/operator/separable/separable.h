@@ -1,19 +1,18 @@
-/* The separable operator's plan, shared by its set-up (separable.c) and its SIMD builds (op_separable_*_simd.c).
+/* The separable operator's plan, shared by its set-up (separable.c) and its SIMD builds (separable_*_simd.c).
  *
  * A = Kz(x)My(x)Mx + Mz(x)Ky(x)Mx + Mz(x)My(x)Kx, plane by plane: for each plane of nodes (fixed z)
  *   t = Mx x, s = Kx x;  U = My t, V = Ky t + My s;   then along z  y = Kz U + Mz V      (2D: y = Ky t + My s),
- * so every one-dimensional contraction is done once per node, not once per cell of the node. Contractions go cell by
- * cell along the line. The node between two cells gets the sum of both contributions; the first is passed on as a
- * `carry`.
+ * so that every one-dimensional contraction is done once per node, not once per cell of the node. Contractions go
+ * cell by cell along the line. The node between two cells gets the sum of both contributions; the first is passed on
+ * as a `carry`.
  *
- * The mass matrix of a cell is diagonal plus rank one in the Gauss-Lobatto basis: the Lobatto rule with n = k+1
- * points is exact for all products but that of two polynomials of degree k, so with its weights w and l =
- * Legendre's P_k at the nodes
- *   M = h W (I - gamma l (W l)'),  gamma = k (k+1) / (2k+1)                       (Teukolsky, J. Comput. Phys. 283,
- *   2015).
- * x and y (in 2D: x) are scaled from the left by 1/(h w), which commutes with the sum over cells when the left carry
- * is multiplied by rho = h_left / h_right; the product of the scales left out is applied to the result. So a mass
- * costs 2n multiplications, and stiffness, even-odd, n^2/2. */
+ * In the Gauss-Lobatto basis the mass matrix of a cell is diagonal plus rank one: the Lobatto rule with n = k+1
+ * points is exact for all products of two basis polynomials, except the product of two polynomials of degree k. With
+ * its weights w, and l = Legendre's P_k at the nodes,
+ *   M = h W (I - gamma l (W l)'),  gamma = k (k+1) / (2k+1)            (Teukolsky, J. Comput. Phys. 283, 2015).
+ * x and y (in 2D: x) are scaled from the left by 1/(h w). This commutes with the sum over cells when the left carry
+ * is multiplied by rho = h_left / h_right; the product of the omitted scales is applied to the result. So a mass
+ * costs 2n multiplications, and a stiffness, even-odd, n^2/2. */
 #ifndef TESI_SEPARABLE_H
 #define TESI_SEPARABLE_H
 

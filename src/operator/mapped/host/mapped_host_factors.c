@@ -1,11 +1,11 @@
-/* The factors as the host's kernels read them, a batch after another, [..][lane] in the operator's precision:
+/* The factors as the host's kernels read them, one batch after another, [..][lane] in the operator's precision:
  *   stored    stiffness: [slow][mid][x][entry]; mass alone: [mid][x][slow] (lines of the slow direction)
- *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d; 3D: xi_d - 1/2); mass alone:
- *   |J| as [3^dim] monomials affine    [entry]
+ *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d; 3D: xi_d - 1/2);
+ *             mass alone: |J| as [3^dim] monomials
+ *   affine    [entry]
  *   weights   [slow][mid][x][w a / |J|, with a mass term w |J| c], then the monomials of the cell's polynomial of
- *   degree m: [m + 1]^dim, x
- *             fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A / |J|, A as in
- *             mapped_points_body.h
+ *             degree m: [m + 1]^dim, x fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A /
+ *             |J|, A as in mapped_points_body.h
  *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
 #include "base/work.h"
 #include <string.h>
