@@ -73,7 +73,7 @@
 #define TESK_ROLL
 #define TESK_READ(p) (*(p))
 #define TESK_GLOBAL(p) ((void)(p))
-#define TESK_ADD(p, v) (*(p) += (v)) /* fibers take turns at barriers only */
+#define TESK_ADD(p, v) (*(p) += (v)) /* fibers switch at barriers only */
 #define TESK_TAKE(p) ((*(p))++)
 #define TESK_FENCE() ((void)0)
 #define TESK_FENCE_SYSTEM() __sync_synchronize()

@@ -65,7 +65,7 @@
   TESK_UNROLL                                                                                                \
   for (int tesk_l = 0; tesk_l < (length); tesk_l++) (s)[tesk_l * (stride)] = v[tesk_l];
 
-/* Where line `l` of x-lines with `layers` z and Q y begins; of y-lines with Q z and Q x. */
+/* The start of line `l` of x-lines with `layers` z and Q y, and of y-lines with Q z and Q x. */
 TESK_DEVICE int x_line(int l, int layers) {
   return X_BY_Z ? l % layers * PZ + l / layers * PY : l / Q * PZ + l % Q * PY;
 }
@@ -74,8 +74,8 @@ TESK_DEVICE int y_line(int l) {
 }
 
 /* ---- nodes ---- */
-/* The first nodes of the lines of a cell that are read and written: z-lines where points are nodes, else y-lines;
- * and where a thread's line stands in shared memory. */
+/* The first nodes of the lines of a cell that are read and written (z-lines where points are nodes, else y-lines),
+ * and the place of a thread's line in shared memory. */
 #if COLLOCATED
 #define LINES (Q * Q)
 #define STEP (Q * Q)
@@ -98,10 +98,10 @@ typedef struct Staging {
   unsigned char *memory;
   TeskArrival *arrival;
   int phase;
-  long long next; /* the cells that come after these, from here on; none: past the end */
+  long long next; /* the following cells, from here on; none: past the end */
 } Staging;
 
-/* After a barrier behind the last use of what is there. */
+/* To be called after a barrier behind the last use of the old data. */
 TESK_DEVICE void stage_next(const TeskMapped *a, const Staging *staging, int t) {
 #if STAGE && AHEAD
   if (t == 0) stage(a, staging->next, staging->memory, staging->arrival);
@@ -240,7 +240,7 @@ TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s,
                            real v[Q]) {
   const int c = t / (Q * Q);
 #if STAGE && COLLOCATED
-  BARRIER(); /* before the arrival is looked at */
+  BARRIER(); /* before waiting for the arrival */
 #endif
   (void)s;
   if (t < CELLS * Q * Q) {
@@ -257,8 +257,8 @@ TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s,
 #endif
 #endif
 
-/* A block's factors are on their way to the L2 cache while it works on the nodes; the index, of a block some way
- * ahead: factors would fill the cache. */
+/* While a block works on the nodes, its factors are prefetched into the L2 cache. The index is prefetched for a later
+ * block; factors of later blocks would fill the cache. */
 TESK_DEVICE void prefetch(const TeskMapped *a) {
   const long long size = GROUPS * CELLS, first = blockIdx.x * size, next = first + a->ahead * size,
                   left = a->cells - first, left_next = a->cells - next;
@@ -280,7 +280,7 @@ TESK_DEVICE void prefetch(const TeskMapped *a) {
   (void)left, (void)left_next;
 }
 
-/* The thread's line of nodes `in` of one component to `out`. */
+/* Applies the cell to the thread's line of nodes `in` of one component; result in `out`. */
 TESK_DEVICE void work(const TeskMapped *a, long long first, int t, real *s, const Staging *staging,
                       const real in[N], real out[N]) {
   real v[Q];
@@ -296,7 +296,7 @@ TESK_DEVICE void work(const TeskMapped *a, long long first, int t, real *s, cons
 #endif
 }
 
-/* What is known of a group's cells before their turn comes. */
+/* Data of a group's cells, loaded before their turn comes. */
 typedef struct Task {
   Cell cell;
   Line line;

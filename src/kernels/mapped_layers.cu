@@ -43,13 +43,13 @@ TESK_DEVICE void cross(const real u[3], const real v[3], real w[3]) {
 }
 
 /* ---- geometry ------------------------------------------------------------------------------------------ */
-/* At fixed z: A = a0 + a1 eta, B = b0 + a1 xi, C from the coefficients themselves. */
+/* At fixed z: A = a0 + a1 eta, B = b0 + a1 xi; C is computed from the coefficients. */
 typedef struct Layer {
   const real *c; /* c_1 c_2 c_3 c_12 c_13 c_23 c_123 (mapped_geometry.h) */
   real a0[3], a1[3], b0[3], t1[3], tt, weight;
 } Layer;
 
-/* Of the point xi of a row: s.s, s.t, t.t, D are ss[0] + xi (ss[1] + xi ss[2]), ...; p, q linear. */
+/* At the point xi of a row: s.s, s.t, t.t and D are ss[0] + xi (ss[1] + xi ss[2]), ...; p and q are linear. */
 typedef struct Row {
   real ss[3], st[3], tt[3], D[3], p[2], q[2], weight, inverse; /* 1 / A.A, times weight */
 } Row;
@@ -144,7 +144,8 @@ TESK_DEVICE void set_zero(real *v, int count) {
   for (int i = 0; i < count; i++) v[i] = 0;
 }
 
-/* A row of points: the row's nodes u[3][N], values, derivatives by y, by z, replaced by what the points give back. */
+/* A row of points. u[3][N] holds the row's nodes: values, derivatives by y, derivatives by z; the results of the
+ * points replace them. */
 TESK_DEVICE void at_row(const TeskMapped *a, const Row *row, real u[3 * N]) {
   real out[3 * N];
   set_zero(out, 3 * N);
@@ -172,7 +173,8 @@ TESK_DEVICE void at_row(const TeskMapped *a, const Row *row, real u[3 * N]) {
   for (int l = 0; l < 3 * N; l++) u[l] = out[l];
 }
 
-/* A layer of points: v[LINES] the values of its nodes, d[LINES] the derivatives by z; replaced. */
+/* A layer of points: v[LINES] has the values at its nodes, d[LINES] the derivatives by z; both are replaced by
+ * results. */
 TESK_DEVICE void at_layer(const TeskMapped *a, const Layer *layer, real v[LINES], real d[LINES]) {
   real v_out[LINES], d_out[LINES];
   set_zero(v_out, LINES);
@@ -194,7 +196,7 @@ TESK_DEVICE void at_layer(const TeskMapped *a, const Layer *layer, real v[LINES]
   for (int l = 0; l < LINES; l++) v[l] = v_out[l], d[l] = d_out[l];
 }
 
-/* The nodes of a cell at s[NODES] to layer k, and back: layers in [value, derivative][Q][LINES]. */
+/* From the nodes of a cell at s[NODES] to layer k, and back: layers in [value, derivative][Q][LINES]. */
 TESK_DEVICE void to_layer(const real *s, int k, real v[LINES], real d[LINES]) {
   set_zero(v, LINES);
   set_zero(d, LINES);
@@ -254,7 +256,7 @@ TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (rea
   TESK_SHARED(memory);
   Line line[OWN];
   real dot = 0;
-  /* the lanes that are left over work for nobody, in a place of their own */
+  /* lanes without work have separate memory */
   const int t = (int)threadIdx.x % GROUP, group = (int)threadIdx.x / GROUP, spare = t >= CELLS * Q,
             c = spare ? 0 : t / Q, k = spare ? 0 : t % Q;
   Cell cell = find_cell(&a, ((long long)blockIdx.x * GROUPS + group) * CELLS, c);
