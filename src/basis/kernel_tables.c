@@ -44,7 +44,7 @@ static void cut(const double *A, int size, int first, int n, double *block) {
     for (int j = 0; j < n; j++) block[i * n + j] = A[(first + i) * size + first + j];
 }
 
-/* out[j] = sum_i S[i][j] A[first + i][0] */
+/* out[j] = sum over i of S[i][j] A[first + i][0] */
 static void couple(const double *S, const double *A, int size, int n, double *out) {
   for (int j = 0; j < n; j++) {
     out[j] = 0;

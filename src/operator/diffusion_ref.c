@@ -1,8 +1,8 @@
 /* Diffusion-reaction from the definition: cell by cell, point by point, every basis function at every quadrature point.
- * No sum factorization, no assembled 1D matrices: what the fast operators are compared with.
+ * No sum factorization, no assembled 1D matrices; the fast operators are compared with this version.
  *
  *   y_i = sum over cells, points q: w_q (a grad phi_i . grad u + c phi_i u) + sum over natural faces: w_q alpha phi_i u
- */
+ * / */
 #include <string.h>
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
