@@ -26,7 +26,7 @@ TESK_DEVICE void end_iteration(TeskKrylov *s, double relative) {
     s->best = relative;
     s->best_at = done;
   }
-  /* False if the number is NaN or too large. */
+  /* Also false if `relative` is NaN or too large. */
   s->go_on = relative > s->tolerance && relative <= 1e6 && done < s->most && done - s->best_at < patience;
   if (s->history) s->history[done] = relative;
 }

@@ -37,8 +37,8 @@ typedef struct Line {
   long long entry, step;
 } Line;
 
-/* The thread's line in a piece of a row of cells; pieces come in fours of the parts. exists: -1 behind the last line
- * of the row, 0 in the cells that fill up a group. */
+/* The thread's line in a piece of a row of cells; pieces go through the four parts in turn. exists: -1 behind the
+ * last line of the row, 0 in the cells that fill up a group. */
 TESK_DEVICE Line line_of(const TeskLanes *s, unsigned piece) {
   Line l;
   const unsigned id = piece * THREADS + threadIdx.x, row = blockIdx.x, rows = 2 * (unsigned)s->half[1];

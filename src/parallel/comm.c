@@ -111,7 +111,7 @@ double tes_communicator_first(const TesCommunicator *c, double value) {
 
 /* ---- the launcher -------------------------------------------------------------------------------------- */
 
-/* PMIX and srun give the number of a rank, but only srun gives the count of ranks. */
+/* The variables of PMIX, and SLURM_PROCID, give only the rank; srun has the size in another variable. */
 int tes_communicator_launched(const char **launcher) {
   static const struct {
     const char *size, *with, *name; /* with: set too */

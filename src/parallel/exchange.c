@@ -150,7 +150,7 @@ void tesi_exchange_begin(TesiExchange *e, TesPrecision precision, void *x) {
   communicator->table->begin(communicator, messages, e->message);
 }
 
-/* Sums start from zero and go rank by rank. */
+/* Starts from `nothing` and combines the copies rank by rank. */
 #define TAKE_COPIES(Real)                                                                                    \
   do {                                                                                                       \
     Real *const to = x;                                                                                      \

@@ -89,7 +89,7 @@ void tesi_dg_device_destroy(TesContext *ctx, TesiDgDevice **device) {
 TesStatus tesi_dg_device_velocity(TesContext *ctx, const TesSpace *space, TesiDgDevice *device,
                                   const double *const *numbers) {
   TesStatus status = TES_OK;
-  bool renewed; /* on first use, when nothing is being recorded */
+  bool renewed; /* true only on first use, when nothing is recorded */
   for (int d = 0; d < space->dim; d++) {
     TES_TRY(tesi_upload_over(ctx, numbers[d], (int64_t)TESK_DG_VELOCITY * space->axis[d].cells,
                              device->precision, &device->held[d], &device->velocity[d], &renewed));

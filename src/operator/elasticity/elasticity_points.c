@@ -13,7 +13,7 @@ typedef struct Fill {
   TesFunction *one;
   void *numbers;
   int lanes;                              /* of a batch; 1 on devices */
-  int64_t stride, entry_step, point_step; /* offsets in the numbers: per batch, entry, point */
+  int64_t stride, entry_step, point_step; /* distances of batches, entries, points */
   int32_t *place;                         /* [cells] the original number of each cell in plan->host.cell; NULL: its
                                            * own number */
   double *memory;                         /* [threads][share] */

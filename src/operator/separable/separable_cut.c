@@ -82,7 +82,7 @@ void tesi_separable_describe(const TesOperator *op, const TesiSeparableCut cut, 
     natural = natural || space->axis[d].end[0] != TESI_STRONG || space->axis[d].end[1] != TESI_STRONG;
   }
   const int skew = dim == 3 ? choose_skew(ny * (cut.in_place ? row_f : row_g), cut.x * k, single) : 0;
-  t->threads = dim == 2 ? 256 /* each thread takes several nodes of a block, one after another */
+  t->threads = dim == 2 ? 256 /* threads take a block's nodes in turns */
                         : (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
   t->shared = (size_t)(2 * planes * (ny * (row_f + (cut.in_place ? 0 : row_g)) + skew)) *
               tesi_precision_size(op->precision);

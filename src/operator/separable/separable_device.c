@@ -304,8 +304,7 @@ static TesStatus make_trial(const TesOperator *op, TesContext *ctx, int nodes, T
   TesMesh *mesh = NULL;
   TesSpace *space = NULL;
   const int k = op->space->degree, n = tesi_tuning_cells(nodes, k);
-  /* Blocks of separable_tiles.cu are 5, 6 or 8 cells long without their halo: boxes longer than these fit without a
-   * rest. */
+  /* Blocks of separable_tiles.cu are 5, 6 or 8 cells long without their halo: 120 cells leave no remainder. */
   const int n_x = k >= 7 && n >= 32 ? 120 : n;
   TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {n_x, n, n}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
@@ -325,7 +324,8 @@ done:
   return status;
 }
 
-/* On several ranks each rank tries alone, with natural ends at its cuts, which does not change the result. */
+/* On several ranks each rank times the candidates alone. Its cuts to other ranks are natural ends, for which tiled
+ * candidates are not taken. */
 static TesStatus choose_cut(const TesOperator *op, TesiSeparableCut *cut) {
   TesContext *ctx = op->context, *alone = NULL;
   TesStatus status = TES_OK;

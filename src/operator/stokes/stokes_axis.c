@@ -10,7 +10,7 @@ double tesi_penalty_factor(TesPenalty penalty, int k, double below, double above
   return tesi_rt_penalty(penalty, k) * (1 / below + 1 / above) / 2;
 }
 
-/* Marks the rows of a cell's nodes. */
+/* Adds stiffness and mass of the cells to the rows of their nodes. */
 static void add_nodes(const double *M, const double *K, TesiStokesAxis *s) {
   const TesiAxis *a = &s->nodal;
   const int p = a->degree + 1;

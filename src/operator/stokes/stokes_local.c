@@ -230,7 +230,7 @@ bool tesi_stokes_local_scales(const TesiStokesLocalAxis *a, const TesiStokesLoca
   double of_a = 0, of_b = 0;
   if (M != b->nodes || N != b->modes || a->symmetric != b->symmetric) return false;
   for (int i = 0; i < N; i++) of_a += a->e[i] * a->e[i], of_b += b->e[i] * b->e[i];
-  *scale = of_b / of_a; /* of lengths: the squares of scaled vectors are the squares for length 1 */
+  *scale = of_b / of_a; /* of lengths: the squares of e sum to |1|^2 */
   const double s = *scale;
   return is_multiple(M, a->lc, s * s, b->lc) && is_multiple(N, a->ld, s * s, b->ld) &&
          is_multiple(N * M, a->G, s, b->G) && is_multiple(N, a->e, 1 / sqrt(s), b->e);

@@ -47,8 +47,8 @@ static void cut(const TesiStokesVarying *s, TesiStokesVaryingDevice *device) {
                        : (size_t)device->of_block * size;
 }
 
-/* slope[r][c]: the derivative at point r of the basis polynomial of point c; back: its transpose, with weights of the
- * points before and after. */
+/* slope[r][c]: the derivative at point r of the basis polynomial of point c; back[r][c]: slope[c][r] times the weight
+ * of c over the weight of r. */
 static TesStatus make_tables(const TesOperator *op, char **tables) {
   const TesiStokesVarying *s = tesi_stokes_varying_of(op);
   const TesiRtTables *t = &s->cell;

@@ -177,7 +177,7 @@ static TesStatus add_on_host(Pass pass, double *y) {
   return (TesStatus)failed;
 }
 
-/* On a device the host computes things made once, or from functions. */
+/* For devices: the host computes terms that are needed once, or come from functions. */
 static TesStatus add_by_host(const TesOperator *op, Pass pass, const void *x, double *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -242,7 +242,7 @@ done:
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
-/* The diagonal of the symmetric part, in this rank's cells (operator_ranks.c). */
+/* The table of the symmetric part for this rank's cells (operator_ranks.c). */
 static const TesiOperatorTable *table_of(const TesOperator *op) {
   return op->local ? op->local : op->table;
 }

@@ -130,7 +130,7 @@ static void test_face(const TesiUpwind *u, int face, const double *values, doubl
   for (int64_t i = 0; i < n; i++) v[i] += more[i];
 }
 
-/* The batch of the cells behind a face in direction y or z of all lanes' cells; -1: there is no such batch. */
+/* The batch of the cells behind a face, in direction y or z, of all cells of a batch; -1: there is none. */
 static int64_t behind(const TesiUpwind *u, const TesiBatch *batch, int64_t number, int face) {
   const TesiBatches *b = u->batches;
   const int d = face / 2, cells = b->box->axis[d].cells, step = face % 2 ? 1 : -1, at = batch->at[d] + step;
@@ -239,7 +239,7 @@ TesStatus tesi_upwind_boundary(const TesiUpwind *u, int boundary, TesiUpwindPart
   const int64_t n = tesi_batches_array(b);
   TesiSums sums = {.batches = b, .values = y, .given = true};
   double *work = NULL;
-  _Alignas(64) double values[FACE]; /* the alignment of vector loads */
+  _Alignas(64) double values[FACE]; /* aligned, since vectors are loaded from it */
   TES_ALLOC(&work, 3 * n);
   const bool cut = tesi_mesh_cut(b->space->mesh, boundary);
   for (int64_t i = 0; i < b->batches && !u->periodic[boundary / 2] && !cut; i++) {

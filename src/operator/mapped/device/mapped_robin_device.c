@@ -10,7 +10,7 @@ enum { THREADS = 128 };
 struct TesiRobinKernel {
   TesiKernel kernel, columns;
   TesPrecision precision;
-  int colours;    /* one launch with atomics; if results must be deterministic, faces of a colour share no node */
+  int colours;    /* 1 with atomics; if results must be deterministic, faces of a colour share no node */
   int64_t *first; /* [colours + 1] face of a colour */
   int points, cell_nodes;
   size_t shared;
