@@ -98,7 +98,7 @@ typedef struct TeskLanesBlock {
   int split[3];         /* whether the modes of a direction are split by parity */
   int far[3];           /* the cell of a direction that is treated as a cell at a wall; -1: none */
   int inner;            /* whether its tables, in all directions, are the tables passed as an argument */
-  int swapped;          /* whether inverse[0] consists of sums and differences, by the swap of two directions */
+  int swapped;          /* whether inverse[0] is for sums and differences, by the swap of two directions */
   int others, other[2]; /* other kinds of x */
   int lanes, lane[TESK_LANES_MOST]; /* the lanes of these kinds */
 } TeskLanesBlock;

@@ -30,7 +30,7 @@
 #define AT_GT (AT_G + N * ROW_M)             /* G': [M][ROW_N] */
 #define AT_LOW (AT_GT + M * ROW_N)           /* nu Ld, lower cell and its neighbour below: [N1][ROW_1] */
 #define AT_HIGH (AT_LOW + N1 * ROW_1)        /* the same above */
-#define AT_OWN (AT_HIGH + N1 * ROW_1)        /* the difference to nu Ld of a cell treated as a cell at a wall */
+#define AT_OWN (AT_HIGH + N1 * ROW_1)        /* added to nu Ld in a cell treated as at a wall */
 #define AT_ENDS (AT_OWN + N1 * ROW_1)        /* by mode: Zc' M at both ends, nu Zc' Lc there: [M][4] */
 #define AT_GE (AT_ENDS + M * 4)              /* Zd' D at both ends: [N][4], the last two 0 */
 #define AT_LC (AT_GE + N * 4)                /* nu lc, nu ld */

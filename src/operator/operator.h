@@ -62,7 +62,7 @@ struct TesOperator {
   const TesiOperatorKind *kind;
   const TesiOperatorTable *table;
   const TesiOperatorTable *local; /* on several ranks: the kind's own table, for the cells of this rank */
-  struct TesiOperatorWide *wide; /* on several ranks, if cells read neighbours (operator_ranks.c) */
+  struct TesiOperatorWide *wide;  /* on several ranks, if cells read neighbours (operator_ranks.c) */
   const TesiOperatorTable *whole; /* of a space with slip: the table without slip */
   void *slip_x, *slip_scale;      /* with slip, on the device: a vector; [nodes with slip] float64 */
   TesContext *context;

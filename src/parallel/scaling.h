@@ -9,7 +9,7 @@
 
 typedef struct TesiScalingMachine {
   double level;        /* seconds of the launches of a level, whatever its size */
-  double cycle, outer; /* seconds per unknown: for a level of the cycle; for products and vectors around the cycle */
+  double cycle, outer; /* seconds per unknown: of levels of a cycle; of products and vectors outside */
   double exchanges;    /* of a level */
   double repeated;     /* layers of cells that both sides of a cut compute; 0: none */
   double sent;         /* layers of cells of which an exchange sends the nodes; 0: the shared nodes alone */

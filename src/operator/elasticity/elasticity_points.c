@@ -14,9 +14,8 @@ typedef struct Fill {
   void *numbers;
   int lanes;                              /* of a batch; 1 on devices */
   int64_t stride, entry_step, point_step; /* distances of batches, entries, points */
-  int32_t *place;                         /* [cells] the original number of each cell in plan->host.cell; NULL: its
-                                           * own number */
-  double *memory;                         /* [threads][share] */
+  int32_t *place; /* [cells] place of each cell in plan->host.cell; NULL: its number */
+  double *memory; /* [threads][share] */
   int64_t share;
   double *poisson; /* [threads] */
   int *failed;

@@ -46,8 +46,7 @@ static bool is_multilinear(const TesiGeometry *g, int64_t cell) {
     size = fmax(size, fabs(x[i]));
     if (has_square(i / g->dim, g->degree)) square = fmax(square, fabs(c[i]));
   }
-  return square <= 64 * DBL_EPSILON *
-                       size; /* round-off in a sum of 27 numbers of this size, each times 64 at most */
+  return square <= 64 * DBL_EPSILON * size; /* round-off of 27 such numbers, 64 times at most */
 }
 
 typedef struct Search {

@@ -52,7 +52,7 @@ typedef struct TesiSeparableJob {
 typedef struct TesiSeparable {
   int dim, degree;
   TesiSeparableAxis axis[3];
-  void *dot; /* [E] w l */
+  void *dot;      /* [E] w l */
   void *scale[2]; /* [nodes + padding] the scale factors that x and y lack; zero at Dirichlet nodes and in the
                    * padding */
   int lanes;

@@ -294,7 +294,7 @@ static void prepare_trial(void *data) {
     for (int i = 0; i < 2 * trial->count && status == TES_OK; i++)
       status = tesi_program_get(ctx, &descs[i], &program);
   }
-  if (status != TES_OK) tesi_context_forget(ctx); /* a failure is reported again when the candidate is timed */
+  if (status != TES_OK) tesi_context_forget(ctx); /* timing will report the failure again */
   tesi_free(ctx, &tables);
   tesi_free(ctx, &text);
 }

@@ -41,16 +41,16 @@ typedef struct TesiTransport {
   struct TesiDgDevice *constant; /* the whole operator, where the velocity is the same everywhere; NULL: it is not */
   TesiFaceMass through;          /* +- (b . n) w|J|; of continuous elements */
   TesiUpwind upwind;             /* of discontinuous elements */
-  TesiLines *lines;              /* the whole operator as products of 1D matrices; NULL: it has no such form */
-  bool modal;                    /* they are discontinuous */
-  bool renewed;  /* the last velocity got new device arrays, which recorded launches do not know */
-  double peclet; /* largest |b| h / (2 k a) at a point */
-  double speed;  /* largest k |B|, in nodes per unit of time */
-  double rate;   /* largest |B_e|, in widths of a cell per unit of time, along a direction of the cell */
-  int arrays;    /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), N[dim (dim + 1) / 2],
+  TesiLines *lines; /* the whole operator as products of 1D matrices; NULL: it has no such form */
+  bool modal;       /* they are discontinuous */
+  bool renewed;     /* the last velocity got new device arrays, which recorded launches do not know */
+  double peclet;    /* largest |b| h / (2 k a) at a point */
+  double speed;     /* largest k |B|, in nodes per unit of time */
+  double rate;      /* largest |B_e|, in widths of a cell per unit of time, along a direction of the cell */
+  int arrays;       /* w|J|, B[dim]; streamline: tau w|J|, c (conservative: + div b), N[dim (dim + 1) / 2],
                       A[dim]; c u + B . grad u - N : Hess u - A . grad u is the residual, in reference directions */
-  double *numbers; /* [batches, or 1][arrays][points][lane] */
-  double *memory;  /* [threads][share] */
+  double *numbers;  /* [batches, or 1][arrays][points][lane] */
+  double *memory;   /* [threads][share] */
   int64_t share;
   int threads;
 } TesiTransport;

@@ -47,7 +47,7 @@ static int candidates(const TesiMappedHost *plan, TesFactors list[4]) {
   return count;
 }
 
-enum { ROUNDS = 12, SAMPLE = 32 << 20 }; /* bytes of factors that do not fit in a cache together with the vectors */
+enum { ROUNDS = 12, SAMPLE = 32 << 20 }; /* bytes of factors that no cache holds together with the vectors */
 
 /* The chunks that are timed: rounds of consecutive chunks. */
 typedef struct Sample {

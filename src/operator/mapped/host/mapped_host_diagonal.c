@@ -13,7 +13,7 @@ typedef struct Diagonal {
   TesiHangingDiagonal *hanging; /* NULL: nothing hangs */
   double *tables;               /* [3][q][n] of tesi_mapped_square_tables() */
   double *affine,
-      *sums;    /* [cells][entries], and the sums [entries][nodes] that these numbers multiply; NULL: other cells */
+      *sums; /* [cells][entries], and the sums [entries][nodes] that these numbers multiply; NULL: other cells */
   double *work; /* [threads][share]: the fill's work, factors, two arrays of products, values; a cell's */
   int64_t factors, products, share;
   double *d;
