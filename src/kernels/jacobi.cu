@@ -2,10 +2,10 @@
  * Each kernel is a grid-stride loop over the entries; a thread loads AT_ONCE entries together. For a sum each block
  * writes one part, and the kernels that need the sum add the parts in their order. inverse: 1 / a_ii; z = inverse r
  * is not stored.
- *   start       parts of r.r and r.z           begin, finish   scalars from these, and whether to go on
- *   direction p <- z + (r.z / the last r.z) p dot parts of p.q, q = A p
- *   update x <- x + alpha p, r <- r - alpha q, alpha = r.z / p.q (r = 0: 0), and the parts of the new r; the first
- *   iteration does not read x and p
+ *   start       parts of r.r and r.z               begin, finish   scalars from these, and whether to go on
+ *   direction   p <- z + (r.z / the last r.z) p    dot             parts of p.q, q = A p
+ *   update      x <- x + alpha p, r <- r - alpha q, alpha = r.z / p.q (r = 0: 0), and the parts of the new r; the
+ *               first iteration does not read x and p
  * On several ranks products are over owned entries; the parts are then replaced by one part per rank. Bytes per entry
  * in float64: start 16, direction 32, dot 16, update 56. Shared: the tree of a sum. Macros: real, and ranked on
  * several ranks. */

@@ -168,7 +168,7 @@ TESK_KERNEL(tesk_cg_dots, THREADS, 1, (long long)n, (const double *)p, (const do
   }
 }
 
-/* alpha = p.r / p.q; x <- x + alpha p, r <- r - alpha q, parts of r.r over entries first .. end - 1. If p.q is not
+/* alpha = p.r / p.q;  x <- x + alpha p,  r <- r - alpha q, parts of r.r over entries first .. end - 1. If p.q is not
  * positive, nothing changes. */
 TESK_KERNEL(tesk_cg_update, THREADS, 1, (long long)n, (long long)first, (long long)end, (const double *)p,
             (const double *)q, (double *)x, (double *)r, (const double *)partial, (int)parts,

@@ -4,10 +4,10 @@
  * A block has CELLS cells, x fastest; shared memory holds their data, each component as [z][y][x]. A thread loads a
  * line of numbers of one component into registers, contracts it with a matrix of the unit cell (an operand in the
  * constant bank), and stores it. First the faces, all 2 DIM with all components side by side:
- *   trace u.n, and the jump of the other components: own modes minus the neighbour's, from global memory
+ *   trace       u.n, and the jump of the other components: own modes minus the neighbour's, from global memory
  *   points      DIM - 1 contractions
  *   upwind      times |u.n| where u enters, and the first contraction back; DIM - 2 more
- *   gather adds the terms of the faces to each number of the cell
+ *   gather      adds the terms of the faces to each number of the cell
  * then the cell: DIM contractions to the points, DIM passes of u_d d/dx_d, DIM contractions back, the last of which
  * writes. Contributions to the nodes at the upper face are put aside: tesk_rt_convection_join adds them to the cell
  * above. So every number has one writer at a time, and the bits do not depend on the order of blocks.

@@ -5,10 +5,10 @@
  * part as [z][y][x]. A thread loads a line of numbers into registers, contracts it with a matrix of the unit cell,
  * and stores it. First the faces, all 2 DIM with their FIELDS fields side by side: jumps of the DIM - 1 tangential
  * components, their normal derivatives, and u.n where SYMMETRIC:
- *   trace own modes, and the neighbour's modes from global memory
+ *   trace       own modes, and the neighbour's modes from global memory
  *   points      DIM - 1 contractions; derivatives of u.n along the face
- *   flux V = nu (gamma jump - mean stress), S = -nu jump, and the contribution of S to u.n
- *   back DIM - 1 contractions; then the terms of the faces are added to each number of the cell
+ *   flux        V = nu (gamma jump - mean stress), S = -nu jump, and the contribution of S to u.n
+ *   back        DIM - 1 contractions; then the terms of the faces are added to each number of the cell
  * then the cell: DIM contractions to the points, derivatives along lines, stress, derivatives back, DIM contractions
  * back. Weights of the points are in the matrices that lead back. Contributions to the nodes at the upper face are
  * put aside: tesk_stokes_varying_join adds them to the cell above. So every number has one writer at a time, and the

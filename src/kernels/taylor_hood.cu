@@ -1,7 +1,7 @@
 /* Coupling of velocities of Q_k and pressures of Q_(k-1), with k + 1 points per direction, in float64; formulas:
  * operator/taylor_hood/taylor_hood.h. On cells of any mesh, with hanging nodes:
  *   tesk_divergence   b_i += int (div u) phi_i        tesk_gradient   b_i += int p div v_i
- *   tesk_grad_div b_i += gamma int (div u) (div v_i), gamma a number per cell
+ *   tesk_grad_div     b_i += gamma int (div u) (div v_i), gamma a number per cell
  *
  * A block owns CELLS cells. Steps work on lines of shared arrays (taylor_hood_lines.h): thread id has line id %
  * (lines of an array) of array id / (lines of an array). Nodes are read, one node per thread, transformed to the

@@ -1,6 +1,6 @@
 /* Operators over spaces with slip (space/slip.h), around the table of a kind that does not know slip:
  *
- *   A' = P A P + (I - P) S, S one number per node: the largest diagonal entry of A there.
+ *   A' = P A P + (I - P) S,   S one number per node: the largest diagonal entry of A there.
  *
  * Vectors without a part along normals stay so, and P A P acts on them. The diagonal is S at all entries of a node
  * with slip, so that it commutes with P: smoothers that divide by the diagonal add no part along normals. */

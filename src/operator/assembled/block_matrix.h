@@ -1,11 +1,11 @@
 /* Sparse matrices of dense blocks in compressed rows, float64, host memory, for aggregation multigrid.
  *
- *Block row I has the block columns column[row[I]] .. column[row[I + 1] - 1], in any order, each `high` x `wide`. The
- *values of a scalar row are contiguous: with m blocks in row I, entry (r, c) of block k of the row is
- *value[high wide row[I] + (r m + k) wide + c].
- *So a product reads values, and gathered entries of a vector, in order, on the host and on devices.
+ * Block row I has the block columns column[row[I]] .. column[row[I + 1] - 1], in any order, each `high` x `wide`. The
+ * values of a scalar row are contiguous: with m blocks in row I, entry (r, c) of block k of the row is
+ * value[high wide row[I] + (r m + k) wide + c].
+ * So a product reads values, and gathered entries of a vector, in order, on the host and on devices.
  *
- *Every function gives the same bits for every number of threads, since one thread computes a row. */
+ * Every function gives the same bits for every number of threads, since one thread computes a row. */
 #ifndef TESI_BLOCK_MATRIX_H
 #define TESI_BLOCK_MATRIX_H
 

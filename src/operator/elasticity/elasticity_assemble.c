@@ -3,7 +3,7 @@
  *
  * Let g_a be the gradient in space of basis function a, and let lambda, mu and the mass c include all weights. A
  * point adds
- * lambda g_a[i] g_b[j] + mu g_a[j] g_b[i] + (i == j) (mu g_a . g_b + c phi_a phi_b)
+ *   lambda g_a[i] g_b[j] + mu g_a[j] g_b[i] + (i == j) (mu g_a . g_b + c phi_a phi_b)
  * to the entry of component i of node a and component j of node b. For a cell with hanging nodes all of its rows, K,
  * are computed first, then C' K C. */
 #include <math.h>

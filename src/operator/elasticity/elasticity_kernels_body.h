@@ -1,9 +1,9 @@
 /* The kernels of one precision. Included by elasticity_double_simd.c and elasticity_float_simd.c, which choose the
- *precision.
+ * precision.
  *
- *A batch is processed in three phases. For each component: gather, hanging lines, values at points and slopes in the
- *slow direction. Plane by plane: the other slopes, stresses at points, and the transposed operations. For each
- *component: back to nodes. */
+ * A batch is processed in three phases. For each component: gather, hanging lines, values at points and slopes in the
+ * slow direction. Plane by plane: the other slopes, stresses at points, and the transposed operations. For each
+ * component: back to nodes. */
 #include "operator/elasticity/elasticity.h"
 #include "operator/quadrature/quadrature_rows.h"
 

@@ -42,7 +42,7 @@ static bool is_scaled(const TesOperator *op, int d) {
 
 /* Writes the record of a cell of width h; the width of the cell to its left is given. Row i of the cell's matrices is
  * divided from the left by h w_i in scaled directions:
- * even[i][j] + odd[i][j] = K[i][j] and even - odd = K[i][n-1-j]; M = weight (I + rank (W l)').
+ *   even[i][j] + odd[i][j] = K[i][j] and even - odd = K[i][n-1-j];  M = weight (I + rank (W l)').
  * The last column of even multiplies the innermost sum, after this sum has been subtracted from the others. */
 static void fill_record(const TesOperator *op, int d, double h_left, double h, void *records, size_t at) {
   const int k = op->space->degree, n = k + 1, E = (n + 1) / 2, O = n / 2;

@@ -20,7 +20,7 @@
 
 /* Coefficients of one cell of one axis. Numbers of the plan's precision, in this order, with n = k+1, E = (n+1)/2, O
  * = n/2:
- * rho; even[E][E], odd[O][O]: halves of the stiffness, outputs first; weight[E], rank[E]: see fill_record.
+ *   rho; even[E][E], odd[O][O]: halves of the stiffness, outputs first; weight[E], rank[E]: see fill_record.
  * Nodes i and n-1-i share an index, the middle node comes last. */
 typedef struct TesiSeparableAxis {
   int cells, nodes;

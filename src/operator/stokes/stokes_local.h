@@ -3,8 +3,8 @@
  * table in place of conjugate gradients).
  * Eigenvectors: Lc z = lc Mc z and Ld z = ld z in each direction. Lam_i = nu (sum of lc in direction i and ld in the
  * other directions) + alpha, G = Zd' D Zc. The steps, which solve A u - B' p = F, -B u = g:
- * F^ = Z' F, r = -Zd' g - sum over i of G F^_i / Lam_i, p = S^+ r,
- * u^_i = (F^_i + G' p) / Lam_i, u = Z u^, p <- Zd p.
+ *   F^ = Z' F,   r = -Zd' g - sum over i of G F^_i / Lam_i,   p = S^+ r,
+ *   u^_i = (F^_i + G' p) / Lam_i,   u = Z u^,   p <- Zd p.
  * Until the last step pressures are in the modes of Ld. S^+ = (S + s e e')^-1 - e e' / s, e the constant pressure. */
 #ifndef TESI_STOKES_LOCAL_H
 #define TESI_STOKES_LOCAL_H

@@ -3,10 +3,10 @@
  * Lanes of a vector are cells: a batch is LANES cells whose nodes are gathered into [node][lane], worked on by sum
  * factorization, and added back. Nodes that follow one another in memory (runs) are loaded together and transposed
  * in registers. Kinds of batches:
- *   joined the rows of all lanes follow one another in memory (x-neighbours of a lexicographic numbering): one
- *   number per row, -1 - number where its nodes but the first are set, not added to
- *   entities the nodes of each corner, edge and face and those inside follow one another (forests): one number per
- *   entity and lane
+ *   joined   the rows of all lanes follow one another in memory (x-neighbours of a lexicographic numbering): one
+ *            number per row, -1 - number where its nodes but the first are set, not added to
+ *   entities the nodes of each corner, edge and face, and the inner nodes, follow one another (forests): one number
+ *            per entity and lane
  *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers per row and lane
  *   any      one number per node and lane
  *   element  element vectors: rows at a fixed distance
