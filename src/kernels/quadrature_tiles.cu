@@ -5,15 +5,15 @@
  * line of a cell in registers, N values in any direction; shared memory transposes between directions. "|" is a
  * barrier; the buffers U and W alternate:
  *   z   a thread owns a column of nodes: K new values, B                                         -> U
- *   | y  B                                                                                      U -> W
- *   | x  B gives p; D' a D p (+ c p)                                                            W -> U (p)
- *   | results in x                                                                                -> W
+ *   | y  B                                                                                     U -> W
+ *   | x  B gives p; D' a D p (+ c p)                                                           W -> U (p)
+ *   | results in x                                                                               -> W
  *       y: D' a D p in registers
- *   | y added                                                                                     -> W
+ *   | y added                                                                                    -> W
  *       z: D' a D p in registers
- *   | z added, B', the part that the layer below left added                                       -> W
- *   | x  B': a cell's nodes but the last, then the last nodes of all cells of the row           W -> U
- *   | y  B' of a column of cells: results                                                       U -> y
+ *   | z added, B', the part that the layer below left added                                      -> W
+ *   | x  B': a cell's nodes but the last, then the last nodes of all cells of the row          W -> U
+ *   | y  B' of a column of cells: results                                                      U -> y
  * Sums at nodes between cells of a block are formed in registers, or while the y-stage reads. Nodes on a block's
  * upper faces belong to its neighbours: their parts go to `faces` (tile_faces.h) and are added in one order. So there
  * are no atomics, no zeroing of y, and no halo. The coefficient and the nodes of the next layer are loaded during the

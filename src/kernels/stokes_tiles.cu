@@ -4,12 +4,11 @@
  *
  * A block has a tile of one component i: up to 31 / N - 1 cells along i, ACROSS_A x ACROSS_B pairs of cells in the two
  * other directions a, b. Blocks of different parts alternate, so that they find each other's numbers in L2.
- *   1. A thread has a node along i and a pair of cells: N x N modes (a, b), which it processes line by line. w =
- *   nu (Ld in a + Ld in
- *      b) u + alpha u by traces: a line needs its own modes and the traces of its two neighbours. The nodes of the
- *      cell below the tile are computed too. u and w stay in shared memory.
+ *   1. A thread has a node along i and a pair of cells: N x N modes (a, b), which it processes line by line.
+ *      w = nu (Ld in a + Ld in b) u + alpha u by traces: a line needs its own modes and the traces of its two
+ *      neighbours. The nodes of the cell below the tile are computed too. u and w stay in shared memory.
  *   2. A thread has a cell along i and a mode (a, b): y = Mc w + nu Lc u - D' p at N nodes, including the
- *   contribution of the cell below to the first node. Known nodes are zero.
+ *      contribution of the cell below to the first node. Known nodes are zero.
  * A pressure has no tile: a thread has N modes along z, y = - sum over i of D u_i.
  *
  * Shared memory: 2 N^2 MODE numbers, about 68 N^2 ACROSS_A ACROSS_B. An entry of a velocity, with T cells along i:
