@@ -23,7 +23,7 @@ static void print_halves(TesiTableText *text, const char *name, int n, const dou
   tesi_table_text_add(text, full, O, g * g);
 }
 
-/* First halves of the modes: even ones [h][h], odd ones [g][g], (node, mode). */
+/* First halves of the modes: even modes [h][h], odd modes [g][g], (node, mode). */
 static void print_modes(TesiTableText *text, const char *name, int n, const double *S) {
   double E[C * C], O[C * C];
   char full[16];

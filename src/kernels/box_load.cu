@@ -57,7 +57,7 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (TeskClock *)when) {
       if (!(value - value == 0)) when->refused = 1;
       values[q] = weight * value;
     }
-    for (int d = 0; d < 3; d++) { /* inner: nodes of the directions before, outer: points of those after */
+    for (int d = 0; d < 3; d++) { /* inner: nodes of directions before d, outer: points of directions after */
       if (!box.there[d]) continue;
       outer /= POINTS;
       box_contract(B, NODES, POINTS, 1, NODES, inner, outer, from, to);

@@ -2,7 +2,7 @@
  * expressions (tesk_f0 .. tesk_f3 in "tables.h"). Each block writes one part of each sum, in partial[2 blockIdx.x]. A
  * block takes cells in turn: the nodes of a cell are read into shared memory, where hanging nodes are interpolated.
  * Then the value and the derivatives at the Gauss points are computed by one contraction per direction each, and each
- * thread squares those of its points.
+ * thread squares the values at its points.
  * 12 bytes per node and cell; 2 Q (1 + DIM) flops per point and direction, the geometry (cells_points.h), and the
  * cost of f. Shared memory: tables, nodes of the geometry, tree of the sum, the nodes, 3 + DIM arrays of a cell's
  * points. nodes[cells][GEOMETRY_NODES][DIM], index[cells][CELL_NODES], mask[cells]. Macros: those of

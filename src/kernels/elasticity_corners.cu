@@ -9,8 +9,8 @@
  * of test functions are sums of few terms, and the integrals are exact, as they are with two Gauss points per
  * direction.
  *   nodes of the block to shared memory | corners of a cell, hanging ones, U, stresses, back: in registers, results to
- *   shared memory | one thread per node: the sum over its corners in the block, in their order, and one atomic a
- *   component. The last blocks do the rows of given entries.
+ *   shared memory | one thread per node: the sum over its corners in the block, in their order, and one atomic
+ *   addition per component. The last blocks do the rows of given entries.
  * Shared: DIM (MOST + CORNERS BLOCK) numbers, MOST nodes of a block at most: 15 KiB of float32 in 3D where cells come
  * in the order of trees, 225 nodes for 128 cells.
  * Registers: 2 DIM CORNERS numbers and about ten more; sm_90, 3D: 56 to 80 of float32, 91 to 152 of float64, none
@@ -111,7 +111,7 @@ TESK_DEVICE void add_rows(const TeskElastic *a, const real *x, real *y) {
   if (i < a->rows) y[a->row[i]] += (real)a->sign * x[a->row[i]];
 }
 
-/* What component c of a node in a list has: bit c, given. */
+/* Whether component c of a node in a list is given: bit c of `given`. */
 TESK_DEVICE int given_of(const TeskElastic *a, int index) {
   return index < 0 && !a->every ? a->given[~index] : 0;
 }

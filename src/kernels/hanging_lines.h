@@ -4,7 +4,7 @@
 #define TESK_HANGING_LINES_H
 
 #ifndef HANG_NUMBER
-#define HANG_NUMBER real /* what tesk_hang_line() interpolates */
+#define HANG_NUMBER real /* the type of the numbers of tesk_hang_line() */
 #endif
 
 /* tes_mask_line(), from space.h. */

@@ -10,7 +10,7 @@
  * degree 7 on), in the second kernel the K values before or after, through the first cache.
  *
  * Per place, with s bytes per number: first and third kernel 4 (DIM - 1) N flops, 3 s + 4 + 2 s bytes from main
- * memory, S from caches; second kernel 4 K + 1 flops, 2 (N + 2) s bytes. The limit is main memory if there are some
+ * memory, S from caches; second kernel 4 K + 1 flops, 2 (N + 2) s bytes. The limit is main memory if there are about
  * 10^4 lines, else the length of the second kernel: 2 positions times the latency of a load.
  *
  * Macros: real, DIM, N (nodes per direction). */

@@ -6,7 +6,7 @@
 typedef struct TeskLinks {
   const long long *first; /* [links + 1]: how many received numbers belong to the links before */
   char *const *out;       /* [2][links]: where the numbers of a link go, in even and in odd rounds */
-  const char *in;         /* what comes */
+  const char *in;         /* the received numbers */
   long long half;         /* bytes between the numbers received in even and in odd rounds */
   unsigned *round; /* [0]: how many rounds there were; of links_meet.h: [1] the last round in which this rank has
                            * packed, [2] and [3] counts of blocks */

@@ -1,6 +1,6 @@
 /* Ranks that write into each other's memory meet within a kernel: flags announce that its blocks have written data for
  * other ranks, and the blocks wait for the flags of the others. So an exchange is one launch. The host ensures that all
- * blocks run at the same time, as they wait for each other. Before: THREADS. */
+ * blocks run at the same time, as they wait for each other. Define THREADS before. */
 #ifndef TESK_LINKS_MEET_H
 #define TESK_LINKS_MEET_H
 

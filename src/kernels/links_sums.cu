@@ -1,6 +1,6 @@
 /* Sums over all ranks by ranks that write into each other's memory (src/device/links.h), in one launch: one block adds
  * the parts of this rank's sums, puts them into the memory of all others, and stores the parts of all ranks, in their
- * order, in the place of its own parts. Adding them gives the same bits on every rank. Bytes: the parts, and 8 per sum
+ * order, in place of its own parts. Adding them gives the same bits on every rank. Bytes: the parts, and 8 per sum
  * and rank. */
 #include "kernel.h"
 #include "links_arguments.h"

@@ -58,7 +58,7 @@ TESK_KERNEL(tesk_box_vertices, 256, 1, (int)cells, (int)brick, (double)shift, (r
   }
 }
 
-/* The coefficients that mapped_geometry.h wants, c[cell][7][3], of vertices v[cell][8][3]. */
+/* The coefficients for mapped_geometry.h, c[cell][7][3], of vertices v[cell][8][3]. */
 TESK_KERNEL(tesk_box_coefficients, 256, 1, (long long)cells, (const real *)v, (real *)c) {
   FOR_EACH(i, cells * 3) {
     const real *x = v + i / 3 * 24 + i % 3;

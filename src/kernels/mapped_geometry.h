@@ -185,10 +185,10 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
 }
 
 #elif GEOMETRY == WEIGHTS
-/* One weight w a / |J| a point, and the cell as a polynomial x = sum c_ijp xi^i eta^j zeta^p, i, j, p <=
+/* One weight w a / |J| per point, and the cell as a polynomial x = sum c_ijp xi^i eta^j zeta^p, i, j, p <=
  * CELL_DEGREE. Along a z-line, with z = zeta, the derivatives of x by xi, eta and zeta are A = sum a_p z^p, B = sum
  * b_p z^p and C = sum c_p z^p. Rows of |J| J^-1: B x C, C x A, A x B.
- * Flops: 100 (trilinear) or 250 a line, 110 a point. */
+ * Flops: 100 (trilinear) or 250 per line, 110 per point. */
 typedef struct Column {
   const real *weight; /* of the first point */
   real a[CELL_EDGE][3], b[CELL_EDGE][3], c[CELL_DEGREE][3];

@@ -38,7 +38,7 @@ typedef struct Line {
 } Line;
 
 #if ROWS
-/* Node i of a row: code 4 first + (1 where the first is constrained) + (2 where the last is), or ~first where all
+/* Node i of a row: code 4 first + (1 if the first node is constrained) + (2 if the last is), or ~first if all nodes
  * are. */
 TESK_DEVICE int row_node(int code, int i) {
   if (code < 0) return code - i; /* ~(~code + i) */

@@ -336,7 +336,7 @@ typedef struct Thread {
   int column_on;
   int first, end;    /* cells of the segment */
   const real *edges; /* 2D: old values of vertex `first` - 2 at this line */
-  int edge_step;     /* from there to those of `first`, of `end` - 2, of `end` */
+  int edge_step;     /* step from there to the values of `first`, `end` - 2, `end` */
   const real *x;     /* boundary rows: column raw_s of rows raw_row, raw_row + THREADS / (CX + 1), ... */
   int raw_s, raw_row;
 } Thread;
@@ -452,8 +452,8 @@ TESK_KERNEL(tesk_patch_edges, THREADS, 1, (const real *)x, (real *)edges, (int)c
 #endif
 
 /* x, b: nodes [..][..][pitch] with planes `plane` apart. cells: in x. Patches of this launch: in y at vertices
- * 1 + colour_y + 2 i, i < patches_y, in z by block; colour: that of y, then of z. shift: 0 forward, 1 backward.
- * segment: cells of one, in 2D; edges: of tesk_patch_edges. lines [2 BUBBLES + 2][LINES]:
+ * 1 + colour_y + 2 i, i < patches_y, in z by block; colour: first of y, then of z. shift: 0 forward, 1 backward.
+ * segment: cells of a segment, in 2D; edges: of tesk_patch_edges. lines [2 BUBBLES + 2][LINES]:
  * couplings, inverses, 1 / diagonal, off-diagonal of each line; modes [2][M]: rz a, c. */
 TESK_KERNEL(tesk_patch_rows, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (const real *)lines,
             (const real *)modes, (int)cells, (int)patches_y, (int)colour, (int)shift, (int)segment,

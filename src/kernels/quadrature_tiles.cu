@@ -119,7 +119,7 @@ TESK_DEVICE void reaction(const TeskDiffusion *a, int x, int y, int layer, int r
 #endif
 }
 
-/* From points to nodes in x, cell by cell: row -> nodes of all cells but their last ones, then these. */
+/* From points to nodes in x, cell by cell: row -> nodes of all cells except the last nodes of cells, then these. */
 TESK_DEVICE void x_nodes(int t, int planes, const real *from, real *to) {
   const int row = t % (planes * QY), c = t / (planes * QY);
   real v[N], w[N];
@@ -209,7 +209,7 @@ TESK_KERNEL(tesk_quadrature_tiles, THREADS, MIN_BLOCKS, (const real *TESK_RESTRI
     real p[N], r[N];
     if (on) { /* x */
       real v[N];
-      load_line(W + x_at - cell_x, 1, v); /* nodes: K a cell, not N */
+      load_line(W + x_at - cell_x, 1, v); /* nodes: K per cell, not N */
       to_points(v, p);
       store_line(p, 1, U + x_at);
       stiffness(p, A + x_at, 1, r);

@@ -4,7 +4,7 @@
  *   A = s [ My (Mx f2 + Kx f1) + Ky (xr Mx f1) ],  f1 = Mz x,  f2 = zk Kz x + zc Mz x,
  *   xr = (hx/hy)^2, zk = (hx/hz)^2, zc = c hx^2 / a;  end terms alpha: robin = alpha hx / a (x), alpha hy / a (y,
  *   of xr g1), alpha hx^2 / (a hz) (z).
- * Graded: mass[d] = widths, stiffness[d] = a / widths a cell; scale 1, zc = c (of f1), robin = alpha. */
+ * Graded: mass[d] = widths, stiffness[d] = a / widths, per cell; scale 1, zc = c (of f1), robin = alpha. */
 #ifndef TESK_SEPARABLE_ARGUMENTS_H
 #define TESK_SEPARABLE_ARGUMENTS_H
 

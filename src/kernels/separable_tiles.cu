@@ -33,7 +33,7 @@
 /* A column of nodes. */
 typedef struct Column {
   const real *x;   /* bottom of the next layer to load; NULL outside the box */
-  real last, m, k; /* of the layer below: top value and what it gives to the shared plane */
+  real last, m, k; /* of the layer below: top value and contribution to the shared plane */
   real next[K];
 } Column;
 

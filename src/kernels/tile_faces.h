@@ -6,8 +6,8 @@
  * A block leaves [x-face][z][y], [y-face][z][x] and [z-face][y][x], all with both ends, together block_faces numbers;
  * an edge counts in the first face that has it. On an x-face each number costs a whole sector of y (read and
  * written), so blocks should be long in x. With HALO 1 there are none:
- * a block's first column of cells in x is its neighbour's last one, computed again for what it gives to the nodes
- * of the block's own cells.
+ * a block's first column of cells in x is its neighbour's last column, computed again for its contribution to the
+ * nodes of the block's own cells.
  *
  * Before it: real, DIM, DEGREE (or K), TILE_X (with the halo), TILE_Y, RESIDUAL, HALO (else 0), and ARGUMENTS, the
  * type of the kernel's arguments with cells, dirichlet, layers, pitch, plane, block_faces and sign. */

@@ -3,8 +3,8 @@
  * are neighbours in memory.
  * Macros: real, DEGREE, STEP (2 DEGREE), LAST_STEP (DEGREE or 3 DEGREE where the last coarse cell covers one or three),
  * UNIFORM, ODD_END.
- * Tables: tesk_e [STEP + 1][DEGREE + 1] where UNIFORM; in memory those of all cells, or where ODD_END that of the
- * last one.
+ * Tables: tesk_e [STEP + 1][DEGREE + 1] where UNIFORM; otherwise tables in memory, of all cells, or where ODD_END of
+ * the last cell.
  * transfer_box.cu has all directions in one pass. */
 #include "kernel.h"
 #include "tables.h"

@@ -87,8 +87,8 @@ TESK_DEVICE void embed_column(int nodes, const real *from, int step, real *to, l
   if (last) to[F * plane] = old[F] + sum[F];
 }
 
-/* B <- the numbers of a tile, fine ones along x and y: [NZ][FY][FX]; the coarse ones [NZ][NY][NX] were in its place.
- * A: [NZ][NY][FX]. */
+/* B <- the numbers of a tile, fine along x and y: [NZ][FY][FX]; before, B holds the coarse numbers [NZ][NY][NX]. A:
+ * [NZ][NY][FX]. */
 TESK_DEVICE void embed_tile(const TeskRtBox *box, const Tile *t, const real *coarse, real *A, real *B) {
   const int p = t->part, *const nc = box->coarse.extent[p];
   FOR_TASKS(id, NZ * NY * NX) {

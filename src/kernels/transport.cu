@@ -1,6 +1,6 @@
 /* The terms of a velocity in an operator over continuous elements, y += sign T x: int (b . grad u) v, or conservative
  * - int u b . grad v, with the streamline terms, or (mass) int u (v + tau b . grad v); cells on boxes and forests, with
- * hanging nodes. What the numbers at the points mean: operator/transport/transport_operator.h.
+ * hanging nodes. The meaning of the numbers at the points: operator/transport/transport_operator.h.
  *
  * A block owns CELLS cells. A thread takes one node or point after the other; number id is node or point id % (number
  * per cell) of cell id / (number per cell). The cell's nodes go to shared memory, where hanging lines are

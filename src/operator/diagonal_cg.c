@@ -8,7 +8,7 @@
 
 /* ---- on a device with kernels -------------------------------------------------------------------------- */
 
-enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */ };
+enum { THREADS = 256, ENTRIES = 1024 /* per block, at least */ };
 enum { START, BEGIN, FINISH, DIRECTION, DOT, UPDATE, KERNELS };
 
 struct TesiJacobiDevice {

@@ -9,7 +9,7 @@ typedef struct Layers {
   int64_t first, end;
 } Layers;
 
-/* One scalar of the space, and its begin in vectors of the rank and in wide vectors. */
+/* One scalar of the space, and its first entry in vectors of the rank and in wide vectors. */
 typedef struct Piece {
   bool nodes;    /* else modes, which are in one cell each */
   int step;      /* layers a cell */
@@ -39,7 +39,7 @@ struct TesiWide {
   TesContext *context, *alone; /* of the ranks' box; of the wide box */
   const TesSpace *narrow;      /* the rank's */
   TesSpace *space;
-  TesOperator *op; /* NULL: none is wanted */
+  TesOperator *op; /* NULL: not asked for */
   int pieces;
   Piece piece[TESI_RT_PARTS];
   int trades;
@@ -202,7 +202,7 @@ done:
   return status;
 }
 
-/* order NULL: that of the space. */
+/* order NULL: the order of the space. */
 static TesStatus create_way(const TesiWide *w, const TesiWideOrder *order, Way *way) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;

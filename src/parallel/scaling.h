@@ -31,7 +31,7 @@ typedef enum TesiScalingBound {
   TESI_BOUND_WORK,      /* no cause: less than a tenth of the time is lost */
   TESI_BOUND_LAUNCHES,  /* launches of levels, which do not shrink */
   TESI_BOUND_EXCHANGES, /* latency */
-  TESI_BOUND_DATA,      /* what goes over cuts */
+  TESI_BOUND_DATA,      /* traffic over cuts */
   TESI_BOUND_REPEATED,  /* layers that both sides compute */
   TESI_BOUND_WHOLE,     /* levels that every rank holds whole */
   TESI_BOUNDS

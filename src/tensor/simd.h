@@ -93,7 +93,7 @@ typedef float TesiFloatsAnywhere __attribute__((vector_size(TESI_SIMD_BYTES), ma
 
 /* Lane lists: lanes inside blocks of G lanes (128 bits) interleaved, as unpcklo (H = 0) and unpckhi (H = 1) do ... */
 #define TESI_UNPACK(L, G, H, l) ((l) / (G) * (G) + (l) % (G) / 2 + (H) * ((G) / 2) + ((l) % 2 ? (L) : 0))
-/* ... and the even (H = 0) or odd (H = 1) blocks of G lanes of a, then those of b. */
+/* ... and the even (H = 0) or odd (H = 1) blocks of G lanes of a, then of b. */
 #define TESI_BLOCKS(L, G, H, l)                                                                              \
   (((l) / (G)*2 + (H)) * (G) % (L) + (l) % (G) + ((l) / (G)*2 >= (L) / (G) ? (L) : 0))
 

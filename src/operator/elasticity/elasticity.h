@@ -2,8 +2,8 @@
  *
  *   (A u, v) = int 2 mu eps(u) : eps(v) + int lambda div u div v + int c u . v + Robin terms per component
  *
- * by k + 1 Gauss points per direction. Cells, nodes, hanging nodes, batches and chunks are those of an inner
- * operator of kind mapped over all nodes (mapped_host.h). The kernels of elasticity work on the dim vectors of the
+ * by k + 1 Gauss points per direction. Cells, nodes, hanging nodes, batches and chunks belong to an inner operator
+ * of kind mapped over all nodes (mapped_host.h). The kernels of elasticity work on the dim vectors of the
  * components, one after the other, and ignore constrained nodes. Afterwards rows of constrained nodes become y = x.
  *
  * With K = J^-1 at a point and g[c][d] the derivative of component c in the reference direction d:
@@ -66,7 +66,8 @@ TesStatus tesi_elasticity_diagonal(const TesOperator *op, double *d);
 /* y <- A x at all nodes, without springs. Entries of x at nodes with given values are used. Float64. */
 TesStatus tesi_elasticity_apply_whole(const TesOperator *op, const TesVector *x, TesVector *y);
 /* A's matrix in blocks of the components, springs included, one block row per node (elasticity_assemble.c). Rows and
- * columns of given values are those of the identity; a node without unknowns has a diagonal block. Float64. */
+ * columns of given values equal rows and columns of the identity; a node without unknowns has a diagonal block.
+ * Float64. */
 TesStatus tesi_elasticity_assemble(const TesOperator *op, TesiBlockMatrix *A);
 TesStatus tesi_elasticity_apply_ref(const TesOperator *op, const double *x, double *y);
 

@@ -107,7 +107,7 @@ done:
   return status;
 }
 
-/* "elasticity.cu", "elasticity_corners.cu" or, with what mapped_points.h asks for, "elasticity_diagonal.cu". */
+/* "elasticity.cu", "elasticity_corners.cu" or, with the macros of mapped_points.h, "elasticity_diagonal.cu". */
 static TesStatus get_program(TesContext *ctx, const TesiElasticity *e, const TesiElasticityDevice *d,
                              const char *file, TesiProgram **program) {
   static const char *const names[] = {"DIM",     "N", "CELLS",     "NUMBERS", "MASS",

@@ -75,7 +75,7 @@ static Entry divergence_entry(const TesiIso *iso, double nu, int64_t row, int t,
   return entry;
 }
 
-/* Of two pressures a direction. */
+/* Over two pressures per direction. */
 static Entry embedding_entry(const TesiIso *iso, double nu, int64_t row, int t, int block) {
   const int n[3] = {iso->axis[0].fine, iso->axis[1].fine, iso->axis[2].fine};
   int at[3];

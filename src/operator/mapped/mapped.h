@@ -9,7 +9,7 @@
  *   Robin    faces, an operator around the one of the cells: mapped_robin.h; lifting: mapped_lift.c
  *   matrix   the assembled matrix, and the diagonal: mapped_assemble.c, mapped_rows.c, device/mapped_once_device.c
  *
- * With n = degree + 1 nodes and q points per direction, s factors a point:
+ * With n = degree + 1 nodes and q points per direction, s factors per point:
  *   element vector  u[cell][component][n^dim], x fastest
  *   global vector   u[node * components + component]
  *   index           [cell][n^dim]; < 0: constrained node ~index, read as 0, nothing added; y = x in those rows

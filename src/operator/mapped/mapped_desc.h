@@ -1,4 +1,4 @@
-/* The complete description of mapped operators: the options for a form over a space, and those of the benchmark
+/* The complete description of mapped operators: the options for a form over a space, and the options of the benchmark
  * operators of tensor-product-bp-swirydowicz-2019 (BP1 to BP6): element vectors, components, numberings.
  *
  *     (A u, v) = int grad u . a grad v  (stiffness)  +  lambda int c u v  (mass),     for every component alike.

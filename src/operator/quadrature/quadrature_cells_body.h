@@ -278,8 +278,8 @@ TESI_INLINE void LINE(split_rows_out)(int n, int dim, int j, int count, const Te
   }
 }
 
-/* The whole result for lanes that are not consecutive, cell by cell: each cell adds to the results of those before
- * it. */
+/* The whole result for lanes that are not consecutive, cell by cell: each cell adds to the results of the cells
+ * before it. */
 TESI_INLINE void LINE(lanes_out)(int n, int dim, const TesiQuadPlan *plan, const TesiQuadTile *tile,
                                  const Batch *batch, const V *result, const Real *b, Real *y) {
   const int mid = dim == 3 ? n : 1;

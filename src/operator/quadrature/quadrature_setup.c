@@ -24,7 +24,7 @@ typedef struct Setup {
   double points[N], weights[N];
   int64_t capacity; /* points a call */
   Points *work;     /* a thread */
-  /* what is evaluated now */
+  /* the points that are evaluated now */
   const TesFunction *function; /* NULL: `constant` */
   double constant;
   int face;

@@ -7,8 +7,8 @@
  *
  * u_out is the neighbour's velocity, or the given velocity where the flow enters through a boundary; only tangential
  * components jump. That is (w . grad u, v) - sum over inner faces <(w.n) [u], {v}> + 1/2 <|w.n| [u], [v]> with w = u:
- * N(u)(u) = 1/2 sum over faces <|u.n| [u], [u]> + what flows through boundaries, so that energy does not grow. The
- * last term takes from a flow that turns back into an outflow the energy that it would gain.
+ * N(u)(u) = 1/2 sum over faces <|u.n| [u], [u]> + the flux through boundaries, so that energy does not grow. The last
+ * term takes from a flow that turns back into an outflow the energy that it would gain.
  *
  * (3 k + 4) / 2 Gauss points per direction, k the degree: exact inside of cells, and at faces where u.n does not
  * change its sign.
@@ -50,7 +50,8 @@ typedef struct TesiRtConvection {
 /* Degrees 1 to TESI_RT_CONVECTION_DEGREE, with kernels in 3D to TESI_RT_CONVECTION_SPACE. The space outlives it. */
 TesStatus tesi_rt_convection_create(const TesSpace *space, TesiRtConvection **convection);
 void tesi_rt_convection_destroy(TesiRtConvection **convection);
-/* What holds on the boundary from now on: given[2 dim], with functions of one time. Errors: TES_NAN with the point. */
+/* Sets the boundary conditions from now on: given[2 dim], with functions at one time. Errors: TES_NAN with the
+ * point. */
 TesStatus tesi_rt_convection_give(TesiRtConvection *convection, const TesiGiven *given);
 /* b <- N(u), tested with the velocities of known nodes too; 0 at pressures. *rate <- the largest |u_d| / h_d at a
  * point, in cells per unit of time. The same bits for any number of threads. */

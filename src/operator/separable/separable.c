@@ -136,7 +136,7 @@ static void choose_tiles(const TesOperator *op, TesiSeparable *plan, const int c
   if (tiles > 1) plan->tile[0] = (plan->tile[0] + plan->chunk - 1) / plan->chunk * plan->chunk;
   plan->tile[0] = tesi_min(plan->tile[0], cells[0]);
   plan->pitch = (plan->tile[0] * k + 1 + lanes - 1) / lanes * lanes;
-  const int planes = plan->dim == 3 ? 2 * (k + 1) + 1 : 3; /* 2D: the stage, and what is read */
+  const int planes = plan->dim == 3 ? 2 * (k + 1) + 1 : 3; /* 2D: the stage, and the rows that are read */
   const int most_rows = tesi_max(CACHE / (planes * size) / plan->pitch, k);
   plan->tile[1] = most_rows / k >= cells[1] ? cells[1] : choose_rows(k, lanes, most_rows / k);
   plan->rows = plan->tile[1] * k + 1;

@@ -18,7 +18,7 @@ typedef struct Plan {
   size_t shared;
   TeskLaplace arguments;
   TesiTileGrid grid; /* with tiles */
-  void *values;      /* device, with tiles: what blocks leave on their faces */
+  void *values;      /* device, with tiles: the results that blocks leave on their faces */
   void *scales;      /* device: widths and a / widths of the cells of all directions */
 } Plan;
 

@@ -124,7 +124,8 @@ static void begin_x(const March *m, const Tile *tile, const Real *const row[LANE
                       carry + 1);
 }
 
-/* t and s of LANES rows in the cells [first, last) of x. ahead: distance from what is read to what is prefetched. */
+/* t and s of LANES rows in the cells [first, last) of x. ahead: distance from the numbers that are read to the
+ * numbers that are prefetched. */
 static void x_rows(const March *m, const Tile *tile, const Real *const row[LANES], int first, int last,
                    ptrdiff_t ahead, V carry[3], Real *t, Real *s) {
   const TesiSeparableAxis *axis = &m->plan->axis[0];

@@ -104,7 +104,7 @@ static void test(const TesiStokesVarying *s, const TesiRtTables *const t[3], con
   for (int i = 0; i < e[0] * e[1] * e[2]; i++) out[i] += factor * from[i];
 }
 
-/* Whether anything is there. */
+/* Whether any number is not zero. */
 static bool read_parts(const TesSpace *space, int parts, const int cell[3], const double *x,
                        double *const *local) {
   bool any = false;

@@ -1,5 +1,5 @@
-/* What couples a velocity of Q_k, a function of `dim` components, and a pressure of Q_(k-1) on meshes of any kind,
- * and the convection of the velocity by itself:
+/* The coupling of a velocity of Q_k, a function of `dim` components, with a pressure of Q_(k-1) on meshes of any
+ * kind, and the convection of the velocity by itself:
  *
  *   divergence   b_i = int (div u) phi_i                     phi_i a node of the pressure
  *   gradient     b_i = int p div v_i                         v_i a node of the velocity: the transpose

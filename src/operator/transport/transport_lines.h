@@ -1,5 +1,5 @@
-/* Transport with constant coefficients over a box: a sum of products of 1D matrices, of which those of the velocity are
- * not symmetric,
+/* Transport with constant coefficients over a box: a sum of products of 1D matrices, of which the velocity's are not
+ * symmetric,
  *
  *   A = A_x (x) M_y (x) M_z + M_x (x) A_y (x) M_z + M_x (x) M_y (x) A_z,   A_d = a K_d + b_d C_d (+ c M_x, d = x)
  *

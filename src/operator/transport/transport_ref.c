@@ -56,7 +56,7 @@ static TesStatus matrix_of(const TesCoefficient *a, int material, const double x
   return status;
 }
 
-/* out[dim] <- the divergence of the rows of a: its gradient, where it is a number. */
+/* out[dim] <- the divergence of the rows of a: the gradient of a, where a is a number. */
 static TesStatus divergence_of(const TesCoefficient *a, int material, int dim, const double x[3],
                                double out[3]) {
   TesStatus status = TES_OK;

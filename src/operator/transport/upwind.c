@@ -120,7 +120,7 @@ void tesi_upwind_put(const TesiUpwind *u, int64_t number, const double *values) 
     b->loops.contract(size, f / 2, 1, b->q, false, u->ends[f % 2], values, traces_of(u, number, f));
 }
 
-/* v += values at the points of a face, tested; more, scratch: [points of a cell]. */
+/* v += values at the points of a face times the test functions; more, scratch: [points of a cell]. */
 static void test_face(const TesiUpwind *u, int face, const double *values, double *v, double *more) {
   const TesiBatches *b = u->batches;
   const int64_t n = tesi_batches_array(b);

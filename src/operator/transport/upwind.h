@@ -1,5 +1,5 @@
 /* Transport between discontinuous elements: the terms of faces that belong to the term of a velocity. n is the
- * outward normal of a cell, u its own trace and e that of its neighbour:
+ * outward normal of a cell, u its own trace and e the trace of its neighbour:
  *
  *   conservative   - int u b . grad v + sum over its faces int ((b.n)+ u + (b.n)- e) v
  *   convective       int (b . grad u) v + sum over its faces int (b.n)- (e - u) v

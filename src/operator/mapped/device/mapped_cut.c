@@ -12,7 +12,7 @@ typedef struct Entry {
   signed char cells, blocks, buffers, stage, ahead, gradients;
 } Entry;
 
-/* Measured on an H200 in float64: 20 million dofs, about 15 cuts each; element vectors with mass, global ones
+/* Measured on an H200 in float64: 20 million dofs, about 15 cuts each; element vectors with a mass, global vectors
  * without. */
 static const Entry element[KINDS][DEGREES] = {{{14, 6, 1, 2, 0, 0},
                                                {0, 4, 1, 0, 0, 0},

@@ -8,7 +8,7 @@
 #include "base/team.h"
 #include "operator/mapped/device/mapped_device.h"
 
-enum { LARGEST = 15 };              /* an exponent larger than that of any factor */
+enum { LARGEST = 15 };              /* an exponent that no factor reaches */
 static const double sheared = 0.02; /* least determinant: u' G u has an error of at most 17 % */
 
 /* The float16 nearest to v, |v| < 65504; ties to even. */

@@ -90,7 +90,7 @@ static int64_t count_resident(TesContext *ctx, const TesiMappedCut *cut, size_t 
 }
 
 int64_t tesi_mapped_window(const TesiMappedCut *cut) {
-  enum { CELLS = 256 }; /* measured: 2048 are up to 5 % slower at degree 5 to 8, all of them up to 7 % */
+  enum { CELLS = 256 }; /* measured at degrees 5 to 8: 2048 cells up to 5 %, all cells up to 7 % slower */
   const char *given = getenv("TESSERA_MAPPED_WINDOW"); /* for measurements */
   const int64_t block = cut->cells * cut->groups, cells = given ? atoi(given) : CELLS;
   return (cells + block - 1) / block * block;

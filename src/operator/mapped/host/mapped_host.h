@@ -136,7 +136,8 @@ TesiMappedKernels tesi_mapped_kernels_128(const TesiMappedHost *plan, TesPrecisi
 TesiMappedKernels tesi_mapped_kernels_256(const TesiMappedHost *plan, TesPrecision precision);
 TesiMappedKernels tesi_mapped_kernels_512(const TesiMappedHost *plan, TesPrecision precision);
 
-/* mapped_batches.c: batches, their index and masks; mapped_chunks.c: chunks, their order and what they set first. */
+/* mapped_batches.c: batches, their index and masks; mapped_chunks.c: chunks, their order, and the nodes that they set
+ * to zero first. */
 TesStatus tesi_mapped_make_batches(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan);
 /* mapped_hanging.c: plan->halves. */
