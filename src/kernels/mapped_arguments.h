@@ -22,7 +22,7 @@ typedef struct TeskMapped {
   const void *geometry;
   double stiffness, mass; /* factors of the two terms: a (1 where the factors include it) and lambda c */
   long long ahead;        /* the index of block b + ahead is brought into the L2 cache by block b */
-  long long zeros;        /* of kernels made with meet: the length of y */
+  long long zeros;        /* in kernels with MEET: the length of y */
   int *meeting;           /* [2], zero at the beginning */
   double *parts; /* [TESK_MAPPED_PARTS], added to: x . y in parts, where the kernel was made with dot */
   double point[TESK_MAPPED_POINTS], weight[TESK_MAPPED_POINTS]; /* of a direction, on [0, 1] */

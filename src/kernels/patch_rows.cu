@@ -386,7 +386,7 @@ TESK_DEVICE void forward_z(const Thread *me, real scale) {
 #endif
 }
 
-/* Transforms to modes along y, and subtracts the terms of the boundary rows. (p, jz, s) */
+/* Transforms to modes along y, and subtracts the terms of the boundary rows, for (p, jz, s). */
 TESK_DEVICE void forward_y(real *line, const real *G, int p, int jz, int s, real az, real cz, real ry) {
   real v[M], w[M];
   TESK_UNROLL

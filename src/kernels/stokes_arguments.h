@@ -78,7 +78,7 @@ enum { TESK_LANES_GROUP = 8 /* cells side by side in memory */ };
  * [x][y][z]. The last node of a direction with walls has no place: it is zero. */
 typedef struct TeskLanes {
   TeskParts parts;
-  int cells[3], periodic[3], half[3]; /* half: cells of a class, in x rounded up to whole groups */
+  int cells[3], periodic[3], half[3]; /* half: cells of a class; in x whole groups of them */
   int class_size;                     /* numbers of a class */
   double nu, alpha;
   const void *numbers[3]; /* real: tables of the kinds of each direction */

@@ -26,7 +26,7 @@ typedef struct TesiScalingProblem {
   double weight; /* work per unknown, relative to a scalar problem */
 } TesiScalingProblem;
 
-/* The largest cause why an iteration on n ranks takes more than 1 / n of its time on one rank. */
+/* The main reason why an iteration on n ranks takes more than 1 / n of the time on one rank. */
 typedef enum TesiScalingBound {
   TESI_BOUND_WORK,      /* no cause: less than a tenth of the time is lost */
   TESI_BOUND_LAUNCHES,  /* launches of levels, which do not shrink */

@@ -7,7 +7,7 @@
 /* Whether there is a velocity, which must be constant, and the form of its term. */
 typedef enum TesiDgVelocity { TESI_DG_STILL, TESI_DG_CONVECTIVE, TESI_DG_CONSERVATIVE } TesiDgVelocity;
 
-/* The axes of op exist before. *device is NULL after a failure. With a velocity, tesi_dg_device_velocity() must be
+/* op must have its axes already. *device is NULL after a failure. With a velocity, tesi_dg_device_velocity() must be
  * called next. */
 TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgVelocity velocity, TesiDgDevice **device);
 void tesi_dg_device_destroy(TesContext *ctx, TesiDgDevice **device);

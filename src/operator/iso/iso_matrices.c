@@ -14,7 +14,7 @@ struct TesiIsoMatrices {
 
 /* ---- matrices ------------------------------------------------------------------------------------------ */
 
-/* Entries of a row, products of 1D entries; column -1: no entry. */
+/* An entry of a row, a product of 1D entries; column -1: no entry. */
 typedef struct Entry {
   int64_t column;
   double value;

@@ -42,10 +42,10 @@ typedef struct TesiMapped {
   bool global;
   int64_t cells, nodes, length;     /* nodes of the global vector (global form); length of vectors */
   int64_t cell_nodes, cell_points;  /* n^dim, q^dim */
-  const int32_t *index;             /* NULL in the element form; the view's, or own_index */
+  const int32_t *index;             /* NULL in the element form; from the view or own_index */
   int64_t constrained;              /* number of constrained nodes, and of nodes in no cell */
-  const int32_t *constrained_nodes; /* [constrained], ascending; the view's, or own_constrained */
-  const uint16_t *mask;             /* [cells] TesMask; NULL: nothing hangs; the view's, or own_mask */
+  const int32_t *constrained_nodes; /* [constrained], ascending; from the view or own_constrained */
+  const uint16_t *mask;             /* [cells] TesMask, NULL: nothing hangs; from the view or own_mask */
   TesiCellView *view;               /* NULL: the caller's arrays were copied */
   int32_t *own_index, *own_constrained;
   uint16_t *own_mask;

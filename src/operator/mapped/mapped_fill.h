@@ -6,7 +6,8 @@
 #include "geometry/lanes.h"
 #include "operator/mapped/mapped.h"
 
-/* Loops over vectors of eight: mapped_fill_simd.c. a: scalar, or dim (dim + 1) / 2 rows of `points`. */
+/* Loops over vectors of eight lanes (mapped_fill_simd.c). The coefficient a is a scalar, or dim (dim + 1) / 2 rows of
+ * `points` entries. */
 typedef struct TesiFillLoops {
   void (*metric)(int dim, bool scalar, int64_t points, const double *weight, const double *J,
                  const double *det, const double *a, double *out); /* [entry][points] */
@@ -18,8 +19,8 @@ typedef struct TesiFillLoops {
   /* 3D, m = 1: turns c into monomials of xi_d - 1/2, and multiplies weights[q^3][8] by |dx/dxi_0|^2, which is
    * constant on a row. */
   void (*eliminate)(int q, const double *point, double *c, double *weights);
-  /* d[n^dim][8] += factor times the sum over points of g[q^dim][8] t[0] (x) t[1] (x) t[2], tables [q][n]; work:
-   * [2][q^dim][8]. */
+  /* d[n^dim][8] += factor times the sum, over points, of g[q^dim][8] times the tables t[0] (x) t[1] (x) t[2], each
+   * [q][n]. work: [2][q^dim][8]. */
   void (*squares)(int dim, int n, int q, const double *const t[3], double factor, const double *g,
                   double *work, double *d);
 } TesiFillLoops;

@@ -128,8 +128,8 @@ static void run_rows(const void *data, TesiSpan span) {
     r->plan->kernels.face(r->plan, r->face, r->parity + 2 * (int)i, r->x, r->sign, r->y);
 }
 
-/* The faces follow the cells: first rows of even number, then rows of odd number, so that no two threads add to one
- * node. */
+/* Adds the terms of faces, after the cells: first rows of even number, then rows of odd number, so that no two
+ * threads add to one node. */
 static void run_faces(const TesiQuadPlan *plan, const void *x, double sign, void *y) {
   for (int face = 0; face < 2 * plan->dim; face++) {
     if (!plan->face[face].alpha) continue;

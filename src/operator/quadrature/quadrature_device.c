@@ -183,7 +183,8 @@ static Face make_face(const TesOperator *op, int face, double sign) {
   return f;
 }
 
-/* The faces follow the cells; each face takes several launches, whose sides share no nodes. */
+/* Adds the terms of faces, after the cells. A face takes several launches, so that the sides of a launch share no
+ * nodes. */
 static TesStatus run_faces(const TesOperator *op, const void *x, double sign, void *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

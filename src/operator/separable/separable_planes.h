@@ -13,7 +13,7 @@
 #include "operator/separable/separable_kernels.h"
 #include "operator/separable/separable_put.h"
 
-/* Cells of a tile, and the geometry that follows. Rows and columns count from the tile's first node. */
+/* Cells of a tile, and sizes that follow from them. Rows and columns count from the tile's first node. */
 typedef struct Tile {
   int x0, x1, y0, y1;
   bool halo_x, halo_y; /* a cell below exists but its carry is not at hand */

@@ -5,7 +5,7 @@
 
 #include "operator/stokes/stokes_operator.h"
 
-/* *numbers: device, [TESK_TILES_NUMBERS][cells] in the operator's precision. The axes of op exist before. */
+/* *numbers: device, [TESK_TILES_NUMBERS][cells] in the operator's precision. op must have its axes already. */
 TesStatus tesi_stokes_faces_upload(const TesOperator *op, int d, void **numbers);
 /* Writes the modes in the order of `Modes` in the kernels' text, and returns how many numbers these are: 2 n +
  * n^2. */

@@ -6,7 +6,7 @@
 
 typedef struct TesiStokesTiles TesiStokesTiles;
 bool tesi_stokes_tiles_serve(const TesOperator *op);
-/* The axes of op exist before. *tiles is NULL after a failure. */
+/* op must have its axes already. *tiles is NULL after a failure. */
 TesStatus tesi_stokes_tiles_create(const TesOperator *op, TesiStokesTiles **tiles);
 void tesi_stokes_tiles_destroy(TesContext *ctx, TesiStokesTiles **tiles);
 /* y <- b + sign K x; b NULL: zero; y may be b. */

@@ -16,7 +16,7 @@
 
 typedef struct TesiStokesVaryingDevice TesiStokesVaryingDevice;
 typedef struct TesiStokesVarying {
-  TesiStokes stokes; /* rt, alpha; nu: the mean over the box; bands of the gradient form with this penalty */
+  TesiStokes stokes; /* rt, alpha, the mean nu; bands of the gradient form, with its penalty */
   bool symmetric;
   TesPenalty penalty;              /* doubled where symmetric */
   TesiRtTables cell, end[2];       /* at Gauss points; at 0 and at 1 */

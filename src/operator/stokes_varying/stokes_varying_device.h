@@ -4,7 +4,7 @@
 
 #include "operator/stokes_varying/stokes_varying.h"
 
-/* The viscosity of op is ready before. *device is NULL after a failure. */
+/* op must have its viscosity already. *device is NULL after a failure. */
 TesStatus tesi_stokes_varying_device_create(const TesOperator *op, TesiStokesVaryingDevice **device);
 void tesi_stokes_varying_device_destroy(TesContext *ctx, TesiStokesVaryingDevice **device);
 /* y <- b + sign K x; b NULL: zero. y may be b but not x. Device addresses. */

@@ -73,7 +73,8 @@ static TesStatus divergence_of(const TesCoefficient *a, int material, int dim, c
   return status;
 }
 
-/* The contribution of one point to the nodes of its cell; slope[3]: derivatives of b in their own directions. */
+/* The contribution of one point to the nodes of its cell; slope[3]: the derivative of each component of b in its own
+ * direction. */
 static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, TesFunction *const *slope,
                            int64_t cell, int p, const double *u, double *local) {
   TesContext *ctx = op->context;

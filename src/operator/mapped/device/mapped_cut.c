@@ -140,7 +140,7 @@ int tesi_mapped_numbers(const TesiMappedKernelDesc *d) {
 
 int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
   const int layer = d->q * d->q * (int)tesi_precision_size(d->factors), factors = 6 * d->stiffness + d->mass;
-  /* a copy of whole 16 bytes may have as many more */
+  /* copies of whole 16 bytes may need up to 15 bytes more at each end */
   if (d->geometry != TESI_MAPPED_STORED)
     return (cut->cells * tesi_mapped_numbers(d) * (int)tesi_precision_size(d->precision) + 31) / 16 * 16;
   if (cut->layers < d->q) return factors * ((cut->layers * layer + 31) / 16 * 16);
@@ -320,8 +320,9 @@ TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *d) {
   return cut;
 }
 
-/* Compared with the full index in the same run on an H200: mass 1 to 8 % faster at degrees 2 to 7, collocated
- * stiffness 2, 5 and 2 % at 2 to 4. Elsewhere it is slower, since the codes cost registers. */
+/* Whether an index with one code per row is faster than the full index. Measured in one run on an H200: mass 1 to 8 %
+ * faster at degrees 2 to 7, collocated stiffness 2, 5 and 2 % at 2 to 4. Elsewhere it is slower, since the codes cost
+ * registers. */
 bool tesi_mapped_wants_rows(const TesiMappedKernelDesc *d) {
   const int degree = d->n - 1;
   if (d->dim == 2 || d->output == TESI_MAPPED_ELEMENT || d->geometry != TESI_MAPPED_STORED) return false;

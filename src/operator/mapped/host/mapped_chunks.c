@@ -83,7 +83,7 @@ static void find_owners(const TesiMappedHost *plan, int32_t *owner) {
   tesi_sequence_run(plan->sequence, plan->threads, own_chunk, &o);
 }
 
-/* The step that each of `count` things belongs to, negative: none. */
+/* The step of each of `count` things; negative: no step. */
 typedef struct Ranges {
   int64_t count, steps;
   const int32_t *of;
@@ -109,7 +109,8 @@ static void visit_ranges(const void *data, TesiSpan span) {
   }
 }
 
-/* (*range)[first[k]] .. [first[k + 1] - 1] <- the stretches [begin, end) of step k, ascending. first[steps + 1] */
+/* The ranges [begin, end) of step k, ascending, go to (*range)[first[k]] .. (*range)[first[k + 1] - 1]; first[steps +
+ * 1]. */
 static TesStatus list_ranges(TesContext *ctx, const TesiMappedHost *plan, int64_t count, const int32_t *of,
                              int64_t *first, int32_t (**range)[2]) {
   TesStatus status = TES_OK;
