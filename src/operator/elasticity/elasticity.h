@@ -35,7 +35,7 @@ typedef enum TesiElasticNumbers {
 
 /* The plan begins with the inner operator's plan, whose address kernels get. */
 typedef struct TesiElasticity {
-  /* NULL on devices. `inner` owns batches, index and tables; the elasticity operator owns kernels, g, stride and
+  /* Not used on devices. `inner` owns batches, index and tables; the elasticity operator owns kernels, g, stride and
    * work. */
   TesiMappedHost host;
   TesOperator *inner;

@@ -35,8 +35,8 @@ typedef enum TesiStokesFar {
 TesStatus tesi_stokes_local_create(TesContext *ctx, const TesiStokesAxis *s, int nodes, const int *node,
                                    int modes, const int *mode, TesiStokesFar far, TesiStokesLocalAxis *local);
 void tesi_stokes_local_free(TesContext *ctx, TesiStokesLocalAxis *local);
-/* A positive number that equal intervals, and mirror images, share to round-off. So do intervals that are equal or
- * mirror images after scaling of all lengths. */
+/* A positive number that equal intervals, and mirror images, share to round-off. The second function gives a number
+ * that intervals share if scaling of all lengths makes them equal or mirror images. */
 double tesi_stokes_local_key(const TesiStokesLocalAxis *l);
 double tesi_stokes_local_shape(const TesiStokesLocalAxis *l);
 /* Whether both intervals have the same matrices, to round-off. */
