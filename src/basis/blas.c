@@ -12,7 +12,7 @@ enum { LARGE = 768, BUFFER = 128 << 20 };
 static int most_threads;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* As its environment had it (OPENBLAS_NUM_THREADS), before any call of ours. */
+/* As the environment set it (OPENBLAS_NUM_THREADS), before any call of this program. */
 static void ask_most(void) {
   most_threads = openblas_get_num_threads();
 }

@@ -10,7 +10,7 @@
 TesStatus tesi_eigen(TesContext *ctx, int n, const double *K, const double *M, double *S, double *lambda);
 
 /* The same for centrosymmetric K and M: modes are even or odd exactly. The first (n+1)/2 modes are even (ascending),
- * the n/2 others odd (ascending): S[n-1-i][j] = +-S[i][j] to the last bit. */
+ * the other n/2 odd (ascending): S[n-1-i][j] = +-S[i][j] to the last bit. */
 TesStatus tesi_eigen_symmetric(TesContext *ctx, int n, const double *K, const double *M, double *S,
                                double *lambda);
 

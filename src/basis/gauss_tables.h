@@ -1,5 +1,5 @@
 /* The 1D tables of the quadrature form as text for kernels (tables.h): N = degree + 1 Gauss-Lobatto nodes and Gauss
- * points, H = (N+1)/2, G = N/2. Even-odd halves of a centrosymmetric T or an anti-centrosymmetric one, e_j = v_j +
+ * points, H = (N+1)/2, G = N/2. Even-odd halves of a centrosymmetric or anti-centrosymmetric T, with e_j = v_j +
  * v_(N-1-j) (the middle one alone), o_j = v_j - v_(N-1-j): T v = E e + O o in the first half, +-(E e - O o) in the
  * second; E [H][H], O [H][G].
  *   tesk_bee, tesk_beo   B: nodes to points       tesk_bte, tesk_bto   B'

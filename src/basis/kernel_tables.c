@@ -23,7 +23,7 @@ static void print_halves(TesiTableText *text, const char *name, int n, const dou
   tesi_table_text_add(text, full, O, g * g);
 }
 
-/* First halves of the modes: even ones [h][h], odd ones [g][g], (node, mode). */
+/* First halves of the modes: even modes [h][h], odd modes [g][g], (node, mode). */
 static void print_modes(TesiTableText *text, const char *name, int n, const double *S) {
   double E[C * C], O[C * C];
   char full[16];
@@ -44,7 +44,7 @@ static void cut(const double *A, int size, int first, int n, double *block) {
     for (int j = 0; j < n; j++) block[i * n + j] = A[(first + i) * size + first + j];
 }
 
-/* out[j] = sum_i S[i][j] A[first + i][0] */
+/* out[j] = sum over i of S[i][j] A[first + i][0] */
 static void couple(const double *S, const double *A, int size, int n, double *out) {
   for (int j = 0; j < n; j++) {
     out[j] = 0;

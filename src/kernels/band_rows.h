@@ -4,7 +4,8 @@
 
 #include "band_arguments.h"
 
-/* sum over c of b[row][c] x[c step]; in a periodic direction columns go on at the beginning. x: of type `number`. */
+/* sum over c of b[row][c] x[c step]; in a periodic direction columns continue at the beginning. x: of type
+ * `number`. */
 #define TESK_BAND_ROW(name, number)                                                                          \
   TESK_DEVICE real name(const TeskBand *b, int row, const number *TESK_RESTRICT x, long long step) {         \
     const real *const value = (const real *)b->value + (long long)row * b->width;                            \

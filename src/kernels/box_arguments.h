@@ -3,7 +3,7 @@
 #ifndef TESK_BOX_ARGUMENTS_H
 #define TESK_BOX_ARGUMENTS_H
 
-/* Cells of a block that takes one thread per cell. */
+/* Cells of a block in kernels with one thread per cell. */
 enum { TESK_LOAD_X = 32, TESK_LOAD_Y = 8 };
 
 typedef struct TeskBox {
@@ -12,7 +12,7 @@ typedef struct TeskBox {
   double level[3];
   const double *x[3], *h[3]; /* lower ends and widths of the cells */
   long long stride[3];       /* between nodes */
-  long long first;           /* node of the directions that are not there */
+  long long first;           /* of the node in directions that do not exist */
 } TeskBox;
 
 typedef struct TeskFace {

@@ -1,21 +1,21 @@
 /* Loads and boundary values of a user's expression (tesk_f0 in "tables.h"), in float64.
- *   tesk_load  b_i += int f phi_i over the cells of one colour of a box, or the sides of a face, so that the sums
- *   have one order. A block takes
- *              cells in turn: f at the Gauss points, a thread a point, into shared memory, then one contraction a
- *              direction.
- *   tesk_load_corners  b <- the same over all cells of a plane of degree 1 at once: a thread a cell, whose four parts
- *              go to shared memory; a block has 32 x 8 cells and the 31 x 7 nodes between them, which add theirs in one
- *              order. Cells are computed 1.18 times. Shared memory: 4 numbers a thread.
- *   tesk_lift  u <- f at the nodes of a face, a thread a node.
- * The time is in `when`, where values that are not finite are told. What f costs, 2 POINTS flops a point and
- * direction, 16 bytes a node and cell.
+ *   tesk_load          b_i += int f phi_i over the cells of one colour of a box, or the sides of a face, so that sums
+ *                      have one order. A block takes cells in turn: one thread per Gauss point evaluates f into
+ *                      shared memory; then follows one contraction per direction.
+ *   tesk_load_corners  b <- the same over all cells of a plane of degree 1 at once. A thread has a cell, whose four
+ *                      parts go to shared memory. A block has 32 x 8 cells and the 31 x 7 nodes between them, which
+ *                      add their parts in one order. Cells are computed 1.18 times. Shared memory: 4 numbers per
+ *                      thread.
+ *   tesk_lift          u <- f at the nodes of a face, one thread per node.
+ * `when` has the time, and receives a mark if a value is not finite. Cost: evaluations of f, 2 POINTS flops per point
+ * and direction, 16 bytes per node and cell.
  * Shared memory: B, points, weights, two arrays of a cell's points. Macros: real = double, POINTS, NODES. */
 #include "kernel.h"
 #include "tables.h"
 #include "box_points.h"
 #include "clock.h"
 
-/* What of f depends on the time alone is computed once a thread. */
+/* A thread computes the parts of f that depend on time alone only once. */
 #ifdef tesk_f0_parts
 #define PARTS tesk_f0_parts
 #define F_EARLY(t, early) tesk_f0_early(t, early)
@@ -57,7 +57,7 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (TeskClock *)when) {
       if (!(value - value == 0)) when->refused = 1;
       values[q] = weight * value;
     }
-    for (int d = 0; d < 3; d++) { /* inner: nodes of the directions before, outer: points of those after */
+    for (int d = 0; d < 3; d++) { /* inner: nodes of directions before d, outer: points of directions after */
       if (!box.there[d]) continue;
       outer /= POINTS;
       box_contract(B, NODES, POINTS, 1, NODES, inner, outer, from, to);
@@ -81,7 +81,7 @@ TESK_KERNEL(tesk_load, 128, 1, (double *)b, (TeskBox)box, (TeskClock *)when) {
 }
 
 #if NODES == 2
-/* What a cell gives its corners, x first. */
+/* The contribution of a cell to its corners, x first. */
 TESK_DEVICE void load_cell(const TeskBox *box, int cx, int cy, double time, TeskClock *when, double sum[4]) {
   const double x0 = box->x[0][cx], hx = box->h[0][cx], y0 = box->x[1][cy], hy = box->h[1][cy];
   double early[PARTS];

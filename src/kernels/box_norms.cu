@@ -1,8 +1,8 @@
-/* Squares of the L2 norm of u - f and of its gradient, f and its derivatives expressions (tesk_f0 .. tesk_f3 in
- * "tables.h"), in float64: one part per block for each, in partial[2 blockIdx.x]. A block takes cells in turn: the
- * nodes of a cell into shared memory, and for the value and each derivative one contraction a direction to the
- * Gauss points, of which a thread squares its own. 8 bytes per node and cell;
- * 2 POINTS (1 + DIM) flops per point and direction, and what f costs. Shared memory: B and its derivative, points,
+/* Squares of the L2 norms of u - f and of its gradient, in float64; f and its derivatives are expressions (tesk_f0 ..
+ * tesk_f3 in "tables.h"). Each block writes one part of each sum, in partial[2 blockIdx.x]. A block takes cells in
+ * turn. The nodes of a cell are read into shared memory; for the value and each derivative one contraction per
+ * direction leads to the Gauss points, and a thread squares the values of its points. 8 bytes per node and cell; 2
+ * POINTS (1 + DIM) flops per point and direction, and the cost of f. Shared memory: B and its derivative, points,
  * weights, tree of the sum, the nodes, two arrays of a cell's points. Macros: real = double, POINTS, NODES. */
 #include "kernel.h"
 #include "tables.h"

@@ -7,7 +7,7 @@
 
 enum { TESK_BOX_THREADS = 128 };
 
-/* Cells of a direction that have its parity. */
+/* Cells of a direction with its parity. */
 TESK_DEVICE int box_count(const TeskBox *box, int d) {
   return (box->cells[d] - box->parity[d] + box->step[d] - 1) / box->step[d];
 }
@@ -47,7 +47,7 @@ TESK_DEVICE long long box_corner(const TeskBox *box, const int at[3]) {
   return corner;
 }
 
-/* to[o][r][i] <- sum_c T[r * row + c * column] from[o][c][i]; all threads, a barrier before and after. */
+/* to[o][r][i] <- sum_c T[r * row + c * column] from[o][c][i]; all threads, with a barrier before and after. */
 TESK_DEVICE void box_contract(const double *T, int rows, int columns, int row, int column, int inner,
                               int outer, const double *from, double *to) {
   __syncthreads();

@@ -1,5 +1,5 @@
-/* Lines of the numbers of cells, one line per thread. Define before: real, THREADS, CELLS (of a block). LINE_LOOP: how
- * loops are unrolled; if it is not defined, they are unrolled completely. */
+/* Lines of the numbers of cells, one line per thread. Define before: real, THREADS, CELLS (per block). LINE_LOOP says
+ * how loops are unrolled; if it is not defined, they are unrolled completely. */
 #ifndef TESK_CELL_LINES_H
 #define TESK_CELL_LINES_H
 

@@ -7,32 +7,32 @@
  * A block owns CELLS cells that are consecutive in the numbering of the mesh. In each step thread t takes line t %
  * LINES of cell t / LINES:
  *   z (read r and W by the index, S')  | y (S') | x (S', scale, S) | y (S) | z (S, write)       2D: y | x | y
- * with shared memory as the transpose between directions. In z-lines neighbouring threads have neighbouring nodes,
- * so that index and values are read and written in rows.
+ * Shared memory transposes between directions. In z-lines neighbouring threads have neighbouring nodes, so that index
+ * and values are read and written in rows.
  *
- * A table: S' [N][ROW] (mode, node), then lambda [ROW], ROW = N rounded up to 16 bytes. All three products go
- * through it mode by mode, 16 bytes at a time, from the first cache; threads of a cell read the same address:
+ * A table: S' [N][ROW] (mode, node), then lambda [ROW], ROW = N rounded up to 16 bytes. All three products go through
+ * the table mode by mode, 16 bytes at a time, from the L1 cache; threads of a cell read the same address:
  *   S'  out_j = row_j . v     S' and S with the scaling between   w += row_j s_j (row_j . v)     S   w += row_j in_j
- * so that the loop over modes need not be unrolled, and registers hold only two lines and a row.
- * Shared: CELLS N^(DIM-1) (N | 1) numbers, 18 KiB at most. Registers: two lines and a row; with
- * tesk_cell_patches_add the nodes of one too: 92 of 32 bits at most, no spills, on sm_80, sm_90 and sm_100.
+ * So the loop over modes need not be unrolled, and registers hold only two lines and a row.
+ * Shared: CELLS N^(DIM-1) (N | 1) numbers, 18 KiB at most. Registers: two lines and a row; in tesk_cell_patches_add
+ * also the nodes of a line: 92 of 32 bits at most, no spills, on sm_80, sm_90 and sm_100.
  *
  * Either each cell writes its values to its own array, which gather.cu sums node by node in a fixed order, or the
  * values are added by atomics.
  *
- * Prediction. With q = (n/k)^3 places of cells a dof and s bytes per number, in 3D:
- *   flops   q (12 n + 5) a dof: 138, 127, 151 at degrees 2, 4, 7: 34 TFLOPS of FP64 allow 225 to 268 GDoF/s
- *   bytes   in order   q (4 + s) + 2 s here, q (4 + s) + s + 4 in gather.cu      atomics   4 q + 5 s, zeros of z
- *   included shared  and first cache: 8 numbers per place, and 5 n s / 16 broadcasts a warp: 240 bytes a dof in
- *   float64 at degree 4: 120 GDoF/s
- * so that main memory is the limit. On an H200 at 4.3 TB/s (at degree 1 a cell has 4 s + 4 bytes per dof besides),
- * GDoF/s:
+ * Prediction in 3D, with q = (n/k)^3 places of cells per dof and s bytes per number:
+ *   flops   q (12 n + 5) per dof: 138, 127, 151 at degrees 2, 4, 7: 34 TFLOPS of FP64 allow 225 to 268 GDoF/s
+ *   bytes   in order: q (4 + s) + 2 s here, q (4 + s) + s + 4 in gather.cu
+ *           atomics:  4 q + 5 s, zeroing of z included
+ *   shared  with the L1 cache: 8 numbers per place, and 5 n s / 16 broadcasts per warp: 240 bytes per dof in float64
+ *           at degree 4: 120 GDoF/s
+ * So main memory is the limit. On an H200 at 4.3 TB/s (at degree 1 a cell has 4 s + 4 bytes per dof besides), GDoF/s:
  *   degree               1    2    4    7
  *   float64, in order   17   39   57   67       atomics   40   80   90   93
  *   float32, in order   26   61   91  108       atomics   60  128  155  166
  * Measured: 0.4 of that (bench/results/h200/forest_solve.csv, cell_patch).
  *
- * Macros: real, DIM, N (nodes per direction), CELLS, THREADS (CELLS LINES of them work). */
+ * Macros: real, DIM, N (nodes per direction), CELLS, THREADS (of which CELLS LINES work). */
 #include "kernel.h"
 
 #define CHUNK (16 / (int)sizeof(real))
@@ -59,10 +59,10 @@ typedef struct TESK_ALIGNED(16) Chunk {
   real v[16 / sizeof(real)];
 } Chunk;
 
-/* What a thread works on. */
+/* The data of a thread. */
 typedef struct Work {
   int active, line, cell;
-  int numbers; /* of its tables, 8 bits a direction */
+  int numbers; /* of its tables, 8 bits per direction */
 } Work;
 
 TESK_DEVICE Work find_work(int cells, const int *numbers) {
@@ -193,8 +193,8 @@ TESK_DEVICE void weigh(const real *weight, const real *r, const int at[N], real 
   for (int l = 0; l < N; l++) v[l] = at[l] < 0 ? 0 : TESK_READ(weight + at[l]) * TESK_READ(r + at[l]);
 }
 
-/* values[cell][CELL_NODES] <- what each cell gives. index: as values; g[cells][4]: g_x, g_y, g_z, m;
- * numbers[cells]: tables, 8 bits a direction. */
+/* values[cell][CELL_NODES] <- the contribution of each cell. index: like values; g[cells][4]: g_x, g_y, g_z, m;
+ * numbers[cells]: tables, 8 bits per direction. */
 TESK_KERNEL(tesk_cell_patches, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)r, (real *)values,
             (const int *TESK_RESTRICT)index, (const real *TESK_RESTRICT)weight, (const real *TESK_RESTRICT)g,
             (const int *TESK_RESTRICT)numbers, (const real *TESK_RESTRICT)tables, (int)cells) {

@@ -1,5 +1,5 @@
-/* Array sizes of a cell of discontinuous Q_k with N modes and Q points per direction: its modes, the modes of a face,
- * the points of both. Define before: DIM, N, Q. */
+/* Array sizes for a cell of discontinuous Q_k with N modes and Q points per direction: the modes and the points of
+ * the cell and of a face. Define before: DIM, N, Q. */
 #ifndef TESK_CELL_SIZES_H
 #define TESK_CELL_SIZES_H
 

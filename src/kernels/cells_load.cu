@@ -1,5 +1,5 @@
 /* Loads over mapped cells, in float64: b_i += int f phi_i. A block takes its cells in turn. Threads evaluate f
- * (function number[cell] of tesk_value() in "tables.h"; -1: no function) at the Gauss points, a point per thread,
+ * (function number[cell] of tesk_value() in "tables.h"; -1: no function) at the Gauss points, one point per thread,
  * into shared memory. One contraction per direction follows; values of hanging nodes go back to the nodes that they
  * are interpolated from; sums are added by atomics. Given nodes (index < 0) are added to only if `given` says so.
  * `when` has the time, and receives a point at which f is not finite. Cost: evaluations of f, the geometry
@@ -37,7 +37,7 @@ TESK_KERNEL(tesk_load_cells, 128, 1, (double *)b, (const double *TESK_RESTRICT)n
       values[p] = cells_cofactors(J, c) * cells_weight(w, p) * value;
     }
     __syncthreads();
-    for (int d = 0; d < DIM; d++) { /* inner: nodes of the directions before, outer: points of those after */
+    for (int d = 0; d < DIM; d++) { /* inner: nodes of directions before d, outer: points of directions after */
       outer /= Q;
       cells_contract(B, N, Q, 1, N, inner, outer, from, to);
       double *const swapped = from;

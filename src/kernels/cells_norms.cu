@@ -1,10 +1,12 @@
-/* Squares of the L2 norm of u - f and of its gradient over mapped cells, f and its derivatives expressions (tesk_f0
- * .. tesk_f3 in "tables.h"), in float64: one part per block for each, in partial[2 blockIdx.x]. A block takes cells
- * in turn: the nodes of a cell into shared memory, where hanging ones are interpolated, then value and derivatives
- * at the Gauss points, one contraction a direction each, of which a thread squares its own.
- * 12 bytes per node and cell; 2 Q (1 + DIM) flops per point and direction, the geometry (cells_points.h), and what f
- * costs. Shared memory: tables, nodes of the geometry, tree of the sum, the nodes, 3 + DIM arrays of a cell's points.
- * nodes[cells][GEOMETRY_NODES][DIM], index[cells][CELL_NODES], mask[cells]. Macros: of cells_points.h. */
+/* Squares of the L2 norms of u - f and of its gradient over mapped cells, in float64. f and its derivatives are
+ * expressions (tesk_f0 .. tesk_f3 in "tables.h"). Each block writes one part of each sum, in partial[2 blockIdx.x]. A
+ * block takes cells in turn: the nodes of a cell are read into shared memory, where hanging nodes are interpolated.
+ * Then the value and the derivatives at the Gauss points are computed by one contraction per direction each, and each
+ * thread squares the values at its points.
+ * 12 bytes per node and cell; 2 Q (1 + DIM) flops per point and direction, the geometry (cells_points.h), and the
+ * cost of f. Shared memory: tables, nodes of the geometry, tree of the sum, the nodes, 3 + DIM arrays of a cell's
+ * points. nodes[cells][GEOMETRY_NODES][DIM], index[cells][CELL_NODES], mask[cells]. Macros: those of
+ * cells_points.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "cells_points.h"

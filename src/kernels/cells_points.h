@@ -1,6 +1,6 @@
 /* Common parts of kernels that evaluate functions at the Gauss points of mapped cells: nodes to points and back, and
- * the geometry at points. They are for set-up, so the geometry is simply summed over all its nodes at each point: 4 DIM
- * M^DIM multiply-adds.
+ * the geometry at points. They serve set-up, so each point simply sums the geometry over all its nodes: 4 DIM M^DIM
+ * multiply-adds.
  * Macros: real = double, DIM, N (nodes per direction), Q (points), M (nodes of the geometry). */
 #ifndef TESK_CELLS_POINTS_H
 #define TESK_CELLS_POINTS_H
@@ -20,12 +20,12 @@ enum { TESK_CELLS_THREADS = 128 };
 #define CELL_LINES N
 #define GEOMETRY_NODES (M * M)
 #endif
-/* In shared memory: basis and derivative at the points [Q][N], the same of the geometry [Q][M], interpolation of
- * hanging nodes [2][N][N], weights. */
+/* In shared memory: values and derivatives of the basis at the points [Q][N], the same for the geometry [Q][M],
+ * interpolation of hanging nodes [2][N][N], weights. */
 #define CELL_TABLES (2 * Q * N + 2 * Q * M + 2 * N * N + Q)
 #define FOR_ITEMS(id, n) for (int id = (int)threadIdx.x; id < (n); id += TESK_CELLS_THREADS)
 
-/* to[o][r][i] <- sum_c T[r * row + c * column] from[o][c][i]; a barrier behind it. */
+/* to[o][r][i] <- sum_c T[r * row + c * column] from[o][c][i]; ends with a barrier. */
 TESK_DEVICE void cells_contract(const double *T, int rows, int columns, int row, int column, int inner,
                                 int outer, const double *from, double *to) {
   FOR_ITEMS(m, outer * rows * inner) {
@@ -37,7 +37,7 @@ TESK_DEVICE void cells_contract(const double *T, int rows, int columns, int row,
   __syncthreads();
 }
 
-/* Hanging nodes of u in shared memory; a barrier behind it. */
+/* Interpolates hanging nodes of u in shared memory; ends with a barrier. */
 TESK_DEVICE void cells_hang(int mask, int transposed, const double *W, double *u) {
   for (int i = 0; mask && i < DIM; i++) {
     const int d = transposed ? DIM - 1 - i : i;
@@ -46,7 +46,8 @@ TESK_DEVICE void cells_hang(int mask, int transposed, const double *W, double *u
   }
 }
 
-/* Coordinates and Jacobian of a point, J[r * DIM + c] = d x_r / d xi_c. B, G: of the geometry. */
+/* Coordinates and Jacobian of a point, J[r * DIM + c] = d x_r / d xi_c. B, G: values and derivatives for the
+ * geometry. */
 TESK_DEVICE void cells_point(const double *nodes, const double *B, const double *G, int point, double x[3],
                              double J[9]) {
   const int p[3] = {point % Q, point / Q % Q, point / (Q * Q)};
@@ -64,7 +65,7 @@ TESK_DEVICE void cells_point(const double *nodes, const double *B, const double 
   }
 }
 
-/* c <- the cofactors of J: J^-1 is their transpose over det J, which is returned. */
+/* c <- the cofactors of J; returns det J. J^-1 is the transpose of c over det J. */
 TESK_DEVICE double cells_cofactors(const double J[9], double c[9]) {
 #if DIM == 2
   c[0] = J[3];

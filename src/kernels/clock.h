@@ -1,4 +1,4 @@
-/* The time of functions of x and t, in device memory: recorded kernels find it there. The host includes this too. */
+/* The time for functions of x and t, in device memory, where recorded kernels read it. The host includes this too. */
 #ifndef TESK_CLOCK_H
 #define TESK_CLOCK_H
 

@@ -2,7 +2,7 @@
  * the user's, as text in "tables.h" (tesk_f), in float64. A block takes cells in turn, and its threads take the points
  * of a cell. For set-up: its cost is the bytes of the result, and the evaluations of f. notes[0] becomes the smallest
  * number of a point whose value is refused (NaN, infinity, negative; with `positive` also zero). notes[1] becomes 1 if
- * a value is not zero. Macros: real, POINTS (a direction). Tables: tesk_f, tesk_point, tesk_w. */
+ * a value is not zero. Macros: real, POINTS (per direction). Tables: tesk_f, tesk_point, tesk_w. */
 #include "kernel.h"
 #include "tables.h"
 

@@ -1,5 +1,6 @@
-/* Products of a vector with columns of a basis, and what is left of it without them: four columns a pass, float64.
- * A thread has an entry at a time. Bytes an entry: products 48, without columns 48, of four columns; floor: these. */
+/* Products of a vector with columns of a basis, and removal of the columns from the vector: four columns per pass,
+ * float64. A thread has one entry at a time. Bytes per entry for four columns: products 48, removal 48; these are the
+ * floor. */
 #include "kernel.h"
 
 #define THREADS 256

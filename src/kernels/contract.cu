@@ -1,7 +1,7 @@
 /* Dense contractions of small arrays in float64: fast diagonalization of a box, on the device so that a cycle never
- * waits for the host. If all unknowns fit into the shared memory of a block, one block does all. If in 3D a plane fits,
- * it goes plane by plane. Otherwise each thread computes one result; the arrays are a few kilobytes and stay in the
- * caches. Macros: real (of the vectors of nodes). */
+ * waits for the host. If all unknowns fit into the shared memory of a block, one block does all. If a plane fits in
+ * 3D, the work goes plane by plane. Otherwise each thread computes one result; the arrays are a few kilobytes and
+ * stay in the caches. Macros: real (of the vectors of nodes). */
 #include "kernel.h"
 
 #define THREADS 128
@@ -38,10 +38,9 @@ TESK_KERNEL(tesk_scatter, THREADS, 1, (const double *)v, (real *)x, (TeskBox)box
   }
 }
 
-/* to[o][i][c] = sum_j S[i][j] from[o][j][c], or S[j][i] where transposed; divided by the eigenvalue sum where
- * lambda is given: then
- * [o][i][c] is [z][y][x] with inner = n0 n1 and lambda = lambda_x, lambda_y, lambda_z behind each other; sums up to
- * `smallest` give 0. */
+/* to[o][i][c] = sum_j S[i][j] from[o][j][c], or S[j][i] if transposed. With lambda the result is divided by the sum
+ * of eigenvalues: then [o][i][c] is [z][y][x] with inner = n0 n1, and lambda = lambda_x, lambda_y, lambda_z one after
+ * the other; where the sum is at most `smallest` the result is 0. */
 TESK_KERNEL(tesk_contract, THREADS, 1, (const double *)from, (double *)to, (const double *)S, (int)inner,
             (int)n, (int)outer, (int)transposed, (const double *)lambda, (int)n0, (double)smallest) {
   FOR_EACH(id, inner * n * outer) {
@@ -59,10 +58,11 @@ TESK_KERNEL(tesk_contract, THREADS, 1, (const double *)from, (double *)to, (cons
 }
 
 /* ---- plane by plane: three launches ------------------------------------------------------------------- */
-#define GROUP 1 /* results that a thread makes at a time */
-#define AHEAD 8 /* numbers that it asks for at a time */
+#define GROUP 1 /* results that a thread computes at a time */
+#define AHEAD 8 /* numbers that a thread loads at a time */
 
-/* sum[g] += over j < n of value(j) table(j, i + g), of a table [n][n] in global memory; i + g beyond it is n - 1. */
+/* sum[g] += over j < n of value(j) table(j, i + g), for a table [n][n] in global memory; i + g beyond the table
+ * counts as n - 1. */
 TESK_DEVICE void add_products(const double *values, int step, const double *TESK_RESTRICT table, int n, int i,
                               double sum[GROUP]) {
   int at[GROUP], j = 0;
@@ -82,9 +82,9 @@ TESK_DEVICE void add_products(const double *values, int step, const double *TESK
     for (int g = 0; g < GROUP; g++) sum[g] += values[j * step] * TESK_READ(table + j * n + at[g]);
 }
 
-/* The half of a plane's columns that a block makes: to <- (A1' (x) A0') from, all in shared memory, through `between`;
- * A0[n0][n0], A1[n1][n1]. `to` and `between` have `width` columns from `first` on. All threads come here; the last
- * wait is the caller's. */
+/* to <- (A1' (x) A0') from, for half of a plane's columns, which the block computes, all in shared memory, through
+ * `between`; A0[n0][n0], A1[n1][n1]. `to` and `between` have `width` columns from `first` on. All threads must call
+ * this; the caller adds the last barrier. */
 TESK_DEVICE void contract_plane(const double *from, double *between, double *to,
                                 const double *TESK_RESTRICT A0, const double *TESK_RESTRICT A1, int n0,
                                 int n1, int first, int width) {
@@ -141,9 +141,9 @@ TESK_KERNEL(tesk_planes_forward, PLANE, 2, (const real *)b, (double *)v, (const 
     v[(long long)z * count + id / width * n0 + first + id % width] = to[id];
 }
 
-/* Unknowns of x in a plane of z <- (S1 (x) S0) v, with the transposes T of S; zeros at Dirichlet nodes round them, and
- * in planes without unknowns. Grid: planes of nodes, 2 halves of the unknowns' columns, of which each takes the nodes
- * beside it. */
+/* Unknowns of x in a plane of z <- (S1 (x) S0) v, with the transposes T of S; zeros at the Dirichlet nodes around
+ * them, and in planes without unknowns. Grid: planes of nodes, 2 halves of the unknowns' columns; each half also
+ * writes the nodes beside it. */
 TESK_KERNEL(tesk_planes_backward, PLANE, 2, (const double *)v, (real *)x, (const double *TESK_RESTRICT)T0,
             (const double *TESK_RESTRICT)T1, (TeskBox)box) {
   TESK_SHARED(memory);
@@ -165,8 +165,8 @@ TESK_KERNEL(tesk_planes_backward, PLANE, 2, (const double *)v, (real *)x, (const
   }
 }
 
-/* v <- S2 (S2' v / eigenvalue sums) along z: a block LINES lines, [z][line] in shared memory, twice. T2: the
- * transpose. lambda: of x, y, z behind each other. */
+/* v <- S2 (S2' v / sums of eigenvalues) along z. A block has LINES lines, [z][line] in shared memory, twice. T2: the
+ * transpose. lambda: of x, y, z one after the other. */
 TESK_KERNEL(tesk_planes_lines, PLANE, 2, (double *)v, (const double *TESK_RESTRICT)S2,
             (const double *TESK_RESTRICT)T2, (const double *TESK_RESTRICT)lambda, (TeskBox)box,
             (double)smallest) {
@@ -198,8 +198,8 @@ TESK_KERNEL(tesk_planes_lines, PLANE, 2, (double *)v, (const double *TESK_RESTRI
   }
 }
 
-/* x <- A b for a dense A [n][n] of the entries that are free, entry[n]; place[]: the number of an entry of x among
- * them, -1: it is 0. One block per entry of x. Bytes: A once. */
+/* x <- A b for a dense A [n][n] over the free entries entry[n]; place[]: the number of an entry of x among the free
+ * entries, -1: the entry is 0. One block per entry of x. Bytes: A once. */
 TESK_KERNEL(tesk_dense, THREADS, 1, (const real *)A, (const real *)b, (real *)x,
             (const int *TESK_RESTRICT)entry, (const int *TESK_RESTRICT)place, (int)n) {
   TESK_SHARED(memory);
@@ -215,7 +215,7 @@ TESK_KERNEL(tesk_dense, THREADS, 1, (const real *)A, (const real *)b, (real *)x,
   if (t == 0) x[blockIdx.x] = (real)sums[0];
 }
 
-/* column <- the entries of y that are free. */
+/* column <- the free entries of y. */
 TESK_KERNEL(tesk_dense_take, THREADS, 1, (const double *)y, (const int *)entry, (double *)column, (int)n) {
   FOR_EACH(i, n) column[i] = y[entry[i]];
 }
@@ -224,7 +224,8 @@ TESK_KERNEL(tesk_dense_take, THREADS, 1, (const double *)y, (const int *)entry, 
 #define BLOCK 512
 #define FOR_ALL(id, n) for (int id = (int)threadIdx.x; id < (n); id += BLOCK)
 
-/* One direction, from shared to shared memory: as tesk_contract, with the division behind the last transposed one. */
+/* One direction, from shared to shared memory: like tesk_contract, with the division after the last transposed
+ * direction. */
 TESK_DEVICE void contract_here(const double *from, double *to, const double *S, int inner, int n, int count,
                                int transposed, const double *lambda, int n0, double smallest) {
   __syncthreads();

@@ -1,21 +1,21 @@
 /* b_i += int (u . grad u) . v_i, in float64, with enough points to avoid aliasing: Q = 3k/2 + 2 per direction, on
  * affine cells 3k/2 + 1; formulas: operator/taylor_hood/taylor_hood.h. On cells of any mesh, with hanging nodes.
- * rates[block] <- the largest velocity along an axis
- * of the reference cell [0, 1], cells a unit of time; or, `reach`, that times the square of the cell's length along it,
- * in of_cell[cell] (NULL: not wanted) that of the cell, and b stays.
+ * rates[block] <- the largest velocity along an axis of the reference cell [0, 1], in cells per unit of time. With
+ * `reach` this velocity is multiplied by the square of the cell's length along it, of_cell[cell] (or NULL) gets the
+ * cell's largest value, and b stays.
  *
- * A block owns CELLS cells; steps are of lines of shared arrays (taylor_hood_lines.h), thread id the line id %
- * Q^(DIM-1) of array id / Q^(DIM-1), an array a component of a cell. Nodes go to the points; B = C u at each point,
- * a point a thread; along each direction a line of u_c is differentiated, times B there, and added to the sums;
- * these go back with the weights in the table. Tables are operands in the constant bank. Additions are atomic, or
- * (order) without conflicts.
- * Shared: 3 DIM arrays of SIZE a cell: 24 KiB for k = 4 in 3D on affine cells, else 41; 78 and 96 KiB for k = 6.
+ * A block owns CELLS cells. Steps work on lines of shared arrays (taylor_hood_lines.h), one array per component of a
+ * cell: thread id has line id % Q^(DIM-1) of array id / Q^(DIM-1). Values at nodes are transformed to the points. One
+ * thread per point computes B = C u. Along each direction a line of u_c is differentiated, multiplied by B, and added
+ * to the sums. The sums are transformed back by a table that contains the weights. Tables are operands in the
+ * constant bank. Additions are atomic; with `order` they have no conflicts.
+ * Shared: 3 DIM arrays of SIZE per cell: 24 KiB for k = 4 in 3D on affine cells, else 41; 78 and 96 KiB for k = 6.
  * Registers: two lines of Q numbers; on sm_90 47, 70 and 94 for k = 2, 4 and 6 on affine cells, else 50, 66, and 80
  * with 8 bytes of spills.
- * Flops a cell in 3D, n = k + 1: 12 (n^3 Q + n^2 Q^2 + n Q^3) for values there and back, 18 Q^4 for slopes,
- * 6 Q^3: 9.1e4 for k = 4 on affine cells, 470 an unknown.
- * Bytes per cell: nodes of DIM components once, written by atomics, 4 a node for the index, C once, or DIM^2 + 1
- * numbers per point: for k = 4 in 3D some 45 an unknown. Macros: of taylor_hood_lines.h. */
+ * Flops per cell in 3D, n = k + 1: 12 (n^3 Q + n^2 Q^2 + n Q^3) for values there and back, 18 Q^4 for slopes,
+ * 6 Q^3: 9.1e4 for k = 4 on affine cells, 470 per unknown.
+ * Bytes per cell: nodes of DIM components read once, results added by atomics, 4 per node for the index, C once, or
+ * DIM^2 + 1 numbers per point: for k = 4 in 3D about 45 per unknown. Macros: of taylor_hood_lines.h. */
 #include "kernel.h"
 #include "tables.h"
 #include "taylor_hood_lines.h"
@@ -25,12 +25,12 @@ LINE_PRODUCT(velocity_moments, tesk_bw, N, Q, 1, N)
 TO_POINTS(velocities_to_points, velocity_values, N)
 FROM_POINTS(velocities_from_points, velocity_moments, N)
 
-/* The larger, or NaN when one of them is. */
+/* The larger value; NaN if either is NaN. */
 TESK_DEVICE real larger(real a, real b) {
   return a >= b || a != a ? a : b;
 }
 
-/* along[DIM] <- C u at point p; returns the largest rate there, or reach. */
+/* along[DIM] <- C u at point p; returns the largest rate or reach there. */
 TESK_DEVICE real find_along(const TeskTaylorHood *a, long long cell, int p, int reach, const real *u,
                             real along[DIM]) {
   const real inverse = number_of(a, cell, 0, DIM, p);
@@ -66,7 +66,7 @@ TESK_DEVICE void add_carried(int step, int adds, const real *u, const real *alon
   }
 }
 
-/* The largest of the block's, from memory[THREADS]. */
+/* The largest of the block's values, from memory[THREADS]. */
 TESK_DEVICE real largest_of_block(real most, real *memory) {
   const int t = (int)threadIdx.x;
   memory[t] = most;

@@ -53,7 +53,8 @@ TESK_DEVICE int line_of(const Tile *t, const int d, int id, int at[3], int *cell
 }
 
 #if VELOCITY
-/* out <- out + what the velocity along a direction adds to a line of modes. With l_i the modes of [0, 1] and v_i =
+/* out <- out + the terms of the velocity along a direction for a line of modes. With l_i the modes of [0, 1] and v_i
+ * =
  * (2 i + 1)^(1/2) = l_i(1), (l_i, l_j') is 2 v_i v_j for j = i + 1, i + 3, ... and 0 else. Numbers c and k: of
  * diffusion and of the velocity, both of `all` cells. */
 TESK_DEVICE void add_velocity(const Modes *r, const real *TESK_RESTRICT c, const real *TESK_RESTRICT k,

@@ -1,17 +1,18 @@
 /* Vertex patches of discontinuous Q_k (src/smoother/dg_patch/dg_patch.h): x <- x + K^-1 r for the P^DIM unknowns of
- * each, P = 2 N, by fast diagonalization, K = nu (sum over directions of Ld) + alpha. Patches of a launch have no
- * unknowns in common. 2D and 3D, any kinds of intervals.
- * tesk_dg_sweep does a colour without a separate residual: y <- x with K^-1 (b - K x outside) in the patches. The
+ * each patch, P = 2 N, by fast diagonalization, K = nu (sum over directions of Ld) + alpha. Patches of a launch have
+ * no unknowns in common. 2D and 3D, any kinds of intervals.
+ * tesk_dg_sweep does a colour without a separate residual: y <- x, and in the patches K^-1 (b - K x outside). The
  * outside enters by its traces at the faces, cell by cell (stokes_faces.h), first along x, through shared memory. The
- * last blocks copy the cells that are in no patch. An unknown: DIM + 1 numbers read, from L2 but for two of them, one
- * written; 4 DIM more multiply-adds, 2 or 3 more barriers.
+ * last blocks copy the cells that are in no patch. Per unknown: DIM + 1 numbers read, all but two of them from L2,
+ * and one written; 4 DIM more multiply-adds. 2 or 3 more barriers.
  *
- * A block has PATCHES patches, a thread lines of them: the last direction first, read from global memory, to modes; the
- * others in shared memory (GLOBAL_WORK: in `work`), where along x lines go to modes, are divided by the eigenvalues and
- * come back; the last direction is added to x. 5 passes in 3D, 4 barriers. Shared memory: PATCHES P^(DIM - 1) (P + 1)
- * numbers. An unknown: 4 DIM N multiply-adds, half of that where intervals are symmetric; bytes 3 numbers. Tables come
- * through the L1 cache, four numbers a load, the same for all threads of a patch. Registers: `bench_registers`.
- * Macros: real, DIM, N, PATCHES, THREADS, MIN_BLOCKS, GLOBAL_WORK. */
+ * A block has PATCHES patches, a thread works on lines of them. The last direction comes first: it is read from
+ * global memory and transformed to modes. The others are transformed in shared memory (GLOBAL_WORK: in `work`). Lines
+ * along x are transformed, divided by the eigenvalues, and transformed back in one pass. At the end the last
+ * direction is added to x. 5 passes in 3D, 4 barriers. Shared memory: PATCHES P^(DIM - 1) (P + 1) numbers. Per
+ * unknown: 4 DIM N multiply-adds, or half as many where intervals are symmetric; 3 numbers of traffic. Tables are
+ * read through the L1 cache, four numbers per load, the same for all threads of a patch. Registers:
+ * `bench_registers`. Macros: real, DIM, N, PATCHES, THREADS, MIN_BLOCKS, GLOBAL_WORK. */
 #include "kernel.h"
 #include "dg_arguments.h"
 #include "stokes_faces.h"
@@ -29,7 +30,7 @@ typedef struct TESK_ALIGNED(16) Four {
   real v[4];
 } Four;
 
-/* A line of a patch: numbers across it, u and v, lower direction first. */
+/* A line of a patch: its numbers u and v across, the lower direction first. */
 typedef struct Line {
   const TeskDgPatch *patch;
   int u, v, first; /* first: of the patch in shared memory */
@@ -65,8 +66,9 @@ TESK_DEVICE void multiply(const real *A, int rows, int count, const real *in, re
   }
 }
 
-/* Of intervals that are their own mirror images the first N modes are even, the others odd, and mode j of the lower
- * cell is mirrored to (-1)^j times mode j of the upper one: sums and differences meet half of a table each. */
+/* In intervals that are their own mirror images the first N modes are even, the others odd, and mode j of the lower
+ * cell is mirrored to (-1)^j times mode j of the upper cell. So sums and differences each need only half of a
+ * table. */
 #define SIGN(j) ((j) % 2 ? -1 : 1)
 #define IS_EVEN(l, d) ((l)->patch->even >> (d)&1)
 
@@ -87,7 +89,7 @@ TESK_DEVICE void to_modes(const TeskDgPatches *s, const Line *l, int d, const re
   }
 }
 
-/* out <- Zd in; the rows of the lower cell, with their sum and difference. */
+/* out <- Zd in; the rows of the lower cell, from the sum and difference. */
 TESK_DEVICE void from_modes(const TeskDgPatches *s, const Line *l, int d, const real in[P], real out[P]) {
   const real *const A = table_of(s, l, d) + AT_BACK;
   if (IS_EVEN(l, d)) {
@@ -115,7 +117,7 @@ TESK_DEVICE int mode_of(const TeskDgPatches *s, const Line *l, int d, int i) {
   return mode < s->extent[d] ? mode : mode - s->extent[d];
 }
 
-/* A line of the last direction in the vector: its entry i. */
+/* A line of the last direction in the vector: the line's entry i. */
 TESK_DEVICE long long entry_of(const TeskDgPatches *s, const Line *l, int i) {
   const long long x = mode_of(s, l, 0, l->u);
   if (DIM == 2) return x + (long long)s->extent[0] * mode_of(s, l, 1, i);
@@ -203,7 +205,7 @@ TESK_KERNEL(tesk_dg_patch, THREADS, MIN_BLOCKS, (TeskDgPatches)s, (int)count, (r
 
 /* ---- a colour with its residual inside ------------------------------------------------------------------- */
 
-/* Number of cell v + k of direction d, in periodic directions from the beginning on; v + k itself where it does not
+/* The number of cell v + k of direction d, modulo the cells in periodic directions; v + k itself if the cell does not
  * exist. */
 TESK_DEVICE int cell_of(const TeskDg *g, int d, int v, int k) {
   const int cell = v + k, all = g->cells[d];
@@ -211,7 +213,7 @@ TESK_DEVICE int cell_of(const TeskDg *g, int d, int v, int k) {
   return g->periodic[d] ? (cell < 0 ? cell + all : cell - all) : v + (k > 0);
 }
 
-/* K x of the modes of both cells from the lines beside them; where there is no cell its numbers are zero. */
+/* K x for the modes of both cells, from the lines beside them; numbers of missing cells are zero. */
 TESK_DEVICE void from_outside(const TeskDg *g, const Modes *r, int d, int v, const real below[N],
                               const real above[N], real out[P]) {
   const Trace low = trace_of(r, below), high = trace_of(r, above);
@@ -233,13 +235,13 @@ TESK_DEVICE void from_outside(const TeskDg *g, const Modes *r, int d, int v, con
   }
 }
 
-/* Number i of a line beside the patch: the cell below, then that above. */
+/* Number i of a line beside the patch: first the cell below, then the cell above. */
 TESK_DEVICE int mode_beside(const TeskDg *g, const Line *l, int d, int i) {
   const int v = l->patch->vertex[d];
   return cell_of(g, d, v, i < N ? -1 : 2) * N + i % N;
 }
 
-/* Lines beside the patches along x, to where the patches' numbers will be. */
+/* Loads lines beside the patches along x to the places of the patches' numbers. */
 TESK_DEVICE void take_beside(const TeskDgPatches *s, const TeskDg *g, int count, const real *x, real *U) {
   TESK_ROLL
   for (int id = (int)threadIdx.x; id < PATCHES * LINES * P; id += THREADS) {

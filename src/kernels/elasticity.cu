@@ -10,10 +10,10 @@
  * If cells come colour by colour (order), atomics have no conflicts, and sums have one order. The last blocks do the
  * rows of given entries.
  * Shared: 6 N^2 + N numbers of tables and 2 DIM CELLS N^DIM: 39 KiB for degree 8 in 3D, float64.
- * Registers: some 3 DIM^2 numbers; on sm_90 32 to 80 of float32, 46 to 98 of float64, blocks of 736 threads (degree 8,
- * 3D) 77 and 79; none spill.
- * Flops per cell: 8 DIM^2 N a point, with 66 + 2 DIM^2 (3D; aligned: 30) multiply-adds between.
- * Bytes per cell: nodes, DIM numbers each, twice; 4 a node for the index; numbers once.
+ * Registers: about 3 DIM^2 numbers; on sm_90 32 to 80 of float32, 46 to 98 of float64, blocks of 736 threads (degree
+ * 8, 3D) 77 and 79; none spill.
+ * Flops per cell: 8 DIM^2 N per point, and between them 66 + 2 DIM^2 (3D; aligned: 30) multiply-adds.
+ * Bytes per cell: nodes, DIM numbers each, twice; 4 per node for the index; numbers once.
  * Macros: real, DIM, N, CELLS, NUMBERS, MASS, HANGING. tables: I'[N][N], I, D', D (I, D [point][node or point]),
  * weights [N], W[2][N][N] of hanging lines. */
 #include "kernel.h"
@@ -57,8 +57,8 @@ TESK_DEVICE long long find_cell(const TeskElastic *a, int c) {
   return c >= CELLS || at >= a->cells ? -1 : a->order ? (long long)a->order[at] : at;
 }
 
-/* u[DIM][CELLS][POINTS] of a block, one line per thread; what no cell of the block needs costs the look at its
- * masks. */
+/* Interpolates u[DIM][CELLS][POINTS] of a block, one line per thread. If no cell of the block needs it, only the
+ * masks are read. */
 TESK_DEVICE void hang(const TeskElastic *a, const real *W, int transposed, real *u) {
 #if HANGING
   int any = 0;

@@ -4,21 +4,21 @@
 
 typedef struct TeskElastic {
   long long cells;  /* of this launch */
-  long long blocks; /* of cells; those behind them have rows of given entries */
+  long long blocks; /* blocks of cells; blocks behind them do rows of given entries */
   long long rows;   /* given entries of vectors, row[rows]; these rows are rows of the identity */
   long long length; /* entries of a component */
   double sign;      /* y += sign A x */
-  int every;        /* given entries are read and added to as all others */
+  int every;        /* given entries are read and added to like all others */
   const int *order; /* [cells]; NULL: 0, 1, ... */
   const int *index; /* [cell][N^DIM] node, or ~node where some component is given */
   const long long *row;
   const unsigned char *given;  /* [node] bit c: component c is */
   const unsigned short *masks; /* [cell] TesMask */
-  const void *numbers; /* [cell][entries][points], or once a cell [cell][entries]: operator/elasticity */
+  const void *numbers; /* [cell][entries][points], or once per cell [cell][entries]: operator/elasticity */
   const void *tables;  /* see the kernels */
 } TeskElastic;
 
-#define TESK_ELASTIC_BLOCK 128 /* cells a block of elasticity_corners.cu */
+#define TESK_ELASTIC_BLOCK 128 /* cells per block of elasticity_corners.cu */
 
 /* The nodes of each block of cells; see operator/elasticity/elasticity_blocks.h. */
 typedef struct TeskElasticBlocks {

@@ -1,20 +1,21 @@
-/* Elasticity of degree 1 over cells along the axes with a lambda and mu a cell, all components at once, y += sign A x;
- * formulas: elasticity.h in operator/elasticity. Each thread has a cell, each block BLOCK cells and a list of their
- * nodes (operator/elasticity/elasticity_blocks.h). Each node is read once per block, and added to once per block and
- * component.
+/* Elasticity of degree 1 over cells along the axes with one lambda and mu per cell, all components at once, y += sign
+ * A x; formulas: elasticity.h in operator/elasticity. Each thread has a cell, each block BLOCK cells and a list of
+ * their nodes (operator/elasticity/elasticity_blocks.h). Each node is read once per block, and added to once per
+ * block and component.
  *
  * On a cell u_c = sum over m of U_c[m] times the product over d of (2 xi_d - 1)^(bit d of m): means and half
  * differences along each direction. These functions are orthogonal, int = 3^-(bits of m), and a derivative along d
- * takes bit d away: d_d u_c = sum over m with bit d of (2 / h_d) U_c[m] in m without it. So stresses and what they are
- * tested with are sums of few terms, and exact, as two Gauss points per direction are.
+ * takes bit d away: d_d u_c = sum over m with bit d of (2 / h_d) U_c[m] in m without it. So stresses and derivatives
+ * of test functions are sums of few terms, and the integrals are exact, as they are with two Gauss points per
+ * direction.
  *   nodes of the block to shared memory | corners of a cell, hanging ones, U, stresses, back: in registers, results to
- *   shared memory | one thread per node: the sum over its corners in the block, in their order, and one atomic a
- *   component. The last blocks do the rows of given entries.
+ *   shared memory | one thread per node: the sum over its corners in the block, in their order, and one atomic
+ *   addition per component. The last blocks do the rows of given entries.
  * Shared: DIM (MOST + CORNERS BLOCK) numbers, MOST nodes of a block at most: 15 KiB of float32 in 3D where cells come
  * in the order of trees, 225 nodes for 128 cells.
- * Registers: 2 DIM CORNERS numbers and some ten; sm_90, 3D: 56 to 80 of float32, 91 to 152 of float64, none spill.
- * Flops per cell: 3D some 500. Bytes a cell of a tree's order, 3D: 1.8 nodes, DIM numbers each, read and added to, and
- * 8 for its number and list; 32 for corners there and back; its numbers.
+ * Registers: 2 DIM CORNERS numbers and about ten more; sm_90, 3D: 56 to 80 of float32, 91 to 152 of float64, none
+ * spill. Flops per cell: about 500 in 3D. Bytes per cell in the order of trees, 3D: 1.8 nodes with DIM numbers each,
+ * read and added to; 8 for its number and list; 32 for corners, read and written; its numbers.
  * Macros: real, DIM, MASS, HANGING; N = 2, NUMBERS = ALIGNED. */
 #include "kernel.h"
 #include "elasticity_arguments.h"
@@ -27,8 +28,8 @@
   (BITS(m) == 0 ? (real)1 : BITS(m) == 1 ? (real)(1. / 3) : BITS(m) == 2 ? (real)(1. / 9) : (real)(1. / 27))
 
 #if HANGING
-/* Corner `high` of a line of direction d and the one below it: the one that hangs is the mean of both, or what goes
- * back from there. */
+/* Corner `high` of a line of direction d and the corner below it. The corner that hangs becomes the mean of both; or
+ * its value is distributed to both. */
 TESK_DEVICE void hang_line(int mask, const int d, const int high, int transposed, real u[DIM][CORNERS]) {
   const int low = high - (1 << d), e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;
   const int first = (high >> e & 1) == (mask >> e & 1),
@@ -61,7 +62,7 @@ TESK_DEVICE void hang(int mask, int transposed, real u[DIM][CORNERS]) {
 }
 #endif
 
-/* Values at corners to U; or back, transposed. */
+/* Transforms values at corners to U, or back by the transpose. */
 TESK_DEVICE void halve(int transposed, real u[DIM][CORNERS]) {
   TESK_UNROLL
   for (int c = 0; c < DIM; c++) {
@@ -78,7 +79,7 @@ TESK_DEVICE void halve(int transposed, real u[DIM][CORNERS]) {
   }
 }
 
-/* V <- the cell's A U, both in those functions. number: 1 / h_d, then |J| lambda, |J| mu, (|J| c). */
+/* V <- the cell's A U, both as coefficients of those functions. number: 1 / h_d, then |J| lambda, |J| mu, (|J| c). */
 TESK_DEVICE void multiply(real number[ENTRIES], real U[DIM][CORNERS], real V[DIM][CORNERS]) {
   const real lambda = number[DIM], mu = number[DIM + 1];
   TESK_UNROLL
@@ -110,7 +111,7 @@ TESK_DEVICE void add_rows(const TeskElastic *a, const real *x, real *y) {
   if (i < a->rows) y[a->row[i]] += (real)a->sign * x[a->row[i]];
 }
 
-/* What component c of a node in a list has: bit c, given. */
+/* Whether component c of a node in a list is given: bit c of `given`. */
 TESK_DEVICE int given_of(const TeskElastic *a, int index) {
   return index < 0 && !a->every ? a->given[~index] : 0;
 }

@@ -1,11 +1,13 @@
-/* The diagonal of elasticity operators. That of component c is the diagonal of a scalar operator with the metric
- * M = w|J| K (mu I + (lambda + mu) e_c e_c') K' and the same mass, made as mapped_diagonal.cu has it: squares of 1D
- * tables; at hanging nodes sums over the points of functions C phi_i (hanging_points.h).
+/* The diagonal of elasticity operators. For component c it is the diagonal of a scalar operator with the metric M =
+ * w|J| K (mu I + (lambda + mu) e_c e_c') K' and the same mass. As in mapped_diagonal.cu, it is computed with squares
+ * of 1D tables; at hanging nodes with sums over the points of functions C phi_i (hanging_points.h).
  * A block has a component of a cell, a thread every 128th number of it. Shared memory: N + 3 N^DIM float64, with
  * hanging nodes 7 N^DIM more. Flops per cell and component: 7 times 2 * 3 N^4 in 3D.
- * Macros: real, DIM, N, Q (the same), NUMBERS, MASS, HANGING, and for mapped_points.h STIFFNESS=1, GEOMETRY=0, factor.
- * tables [3][N][N]: squares of values, values times derivatives, squares of derivatives; where nodes hang, [6][N][N]:
- * values and derivatives, those of functions interpolated in lower children, in upper ones; weights [N]. */
+ * Macros: real, DIM, N, Q (equal to N), NUMBERS, MASS, HANGING, and for mapped_points.h STIFFNESS=1, GEOMETRY=0,
+ * factor.
+ * tables [3][N][N]: squares of values, values times derivatives, squares of derivatives. Where nodes hang, [6][N][N]
+ * follow: values and derivatives, the same of functions interpolated in lower children, the same in upper children.
+ * weights [N]. */
 #include "kernel.h"
 #include "elasticity_arguments.h"
 #include "mapped_points.h"

@@ -1,5 +1,5 @@
-/* The numbers of an elasticity operator at a point, and stresses, for its kernels. Before: elasticity_arguments.h;
- * macros: real, DIM, N, NUMBERS, MASS. */
+/* Numbers of an elasticity operator at a point, and stresses, for its kernels. Include elasticity_arguments.h before,
+ * and define: real, DIM, N, NUMBERS, MASS. */
 #ifndef TESK_ELASTICITY_POINTS_H
 #define TESK_ELASTICITY_POINTS_H
 

@@ -1,5 +1,5 @@
 /* Listed entries of a vector, one thread per entry: y[entry[i]] <- value[i], or (value NULL) 0. Bytes per entry: 16,
- * and what a write of 8 alone costs. No shared memory. Macros: real = double. */
+ * and a scattered write of 8. No shared memory. Macros: real = double. */
 #include "kernel.h"
 
 TESK_KERNEL(tesk_put_entries, 256, 1, (real *)y, (const long long *TESK_RESTRICT)entry,

@@ -1,13 +1,14 @@
-/* Cells of discontinuous elements in the order of a velocity, a layer a launch (src/smoother/flow_patch/flow_patch.h):
+/* Cells of discontinuous elements in the order of a velocity, one layer per launch
+ * (src/smoother/flow_patch/flow_patch.h):
  *   x_K <- A_KK^-1 (b_K - sum over its faces A_KN x_N)
- * with the inverse as a dense matrix. Neighbours are never in the same layer, so a block has a cell, and each entry has
+ * with the inverse as a dense matrix. A block has one cell. Neighbours are never in the same layer, so each entry has
  * one writer.
  *
  * A thread takes one mode after the other. The steps are: traces of the neighbours across all faces with inflow; F
- * times these; the residual of the cell, in shared memory; a row of the inverse, which is stored column by column so
- * that neighbouring threads read neighbouring numbers.
- * Shared memory: SIZE + 2 FACES ACROSS numbers. A cell: SIZE^2 + FACES ACROSS^2 numbers read, which bound, and 2 FACES
- * N SIZE multiply-adds beside theirs.
+ * times these traces; the residual of the cell, in shared memory; the product with a row of the inverse, which is
+ * stored column by column so that neighbouring threads read neighbouring numbers.
+ * Shared memory: SIZE + 2 FACES ACROSS numbers. Per cell: SIZE^2 + FACES ACROSS^2 numbers read, which bound the time,
+ * one multiply-add for each of them, and 2 FACES N SIZE more.
  * Macros: real, DIM, N (modes of a cell), THREADS. Tables: root [N], modes of the unit cell at its upper end. */
 #include "kernel.h"
 #include "tables.h"
@@ -16,7 +17,8 @@
 
 #define EACH(id, count) TESK_ROLL for (int id = (int)threadIdx.x; id < (count); id += THREADS)
 
-/* Number d of three, where d is not known to the compiler: arguments that are indexed would go to local memory. */
+/* Number d of three for a d that the compiler does not know: an array argument with a variable index would go to
+ * local memory. */
 TESK_DEVICE int pick(const int v[3], int d) {
   return d == 0 ? v[0] : d == 1 ? v[1] : v[2];
 }
@@ -28,7 +30,7 @@ TESK_DEVICE real end_value(int mode, real upper) {
   return mode % 2 ? upper * tesk_root(mode) : tesk_root(mode);
 }
 
-/* From one mode to the next of direction d, in vectors. */
+/* The step from one mode to the next of direction d, in vectors. */
 TESK_DEVICE long long far_of(const TeskFlowPatch *s, int d) {
   const long long row = s->cells[0] * N;
   return d == 0 ? 1 : d == 1 ? row : row * s->cells[1] * N;
@@ -41,14 +43,15 @@ TESK_DEVICE long long place_of(const TeskFlowPatch *s, const int at[3]) {
   return place;
 }
 
-/* From a cell to the one behind a face; 0: there is none. */
+/* The step from a cell to the cell behind a face; 0: there is no cell. */
 TESK_DEVICE int behind(const TeskFlowPatch *s, const int at[3], int face) {
   const int d = face / 2, last = pick(s->cells, d) - 1, cell = pick(at, d), ring = s->periodic >> d & 1;
   if (face % 2) return cell < last ? 1 : ring ? -last : 0;
   return cell > 0 ? -1 : ring ? last : 0;
 }
 
-/* x of the cell behind a face, of the line along its normal with modes a, b across; far: from one mode to the next. */
+/* x of the cell behind a face, for the line along its normal with modes a, b across; far: step from one mode to the
+ * next. */
 TESK_DEVICE const real *line_behind(const TeskFlowPatch *s, const real *x, const int at[3], int face, int a,
                                     int b, long long *far) {
   const int d = face / 2;
@@ -94,7 +97,7 @@ TESK_DEVICE void multiply_inflow(const TeskFlowPatch *s, long long cell, const u
   __syncthreads();
 }
 
-/* What the neighbour behind a face gives to mode m: A_KN x. */
+/* The contribution of the neighbour behind a face to mode m: A_KN x. */
 TESK_DEVICE real from_neighbour(const TeskFlowPatch *s, const real *x, const int at[3], int face,
                                 const int m[3], const real *flux) {
   const int d = face / 2, side = face % 2, own = pick(at, d), i = pick(m, d), a = d == 0 ? m[1] : m[0],

@@ -1,5 +1,6 @@
 /* Values of functions at listed nodes of boundaries, one thread per node. The functions are tesk_value(number, x, y, z,
- * t) of "tables.h"; the time is in `when`. Bytes per node: 44; what the function costs. No shared memory.
+ * t) of "tables.h"; the time is in `when`. Bytes per node: 44. Cost: the evaluations of the functions. No shared
+ * memory.
  *   tesk_give         u <- the value of function number[i] at node[i]
  *   tesk_take_given   u <- 0 there
  * x[3][count]. Macros: real = double. */

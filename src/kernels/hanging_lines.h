@@ -1,10 +1,10 @@
-/* Cells with hanging nodes in shared memory: the steps of include/tessera/space.h, one line per thread. Before:
- * `real` is defined. */
+/* Interpolation of hanging nodes of cells in shared memory, as include/tessera/space.h describes it, one line per
+ * thread. Define `real` before. */
 #ifndef TESK_HANGING_LINES_H
 #define TESK_HANGING_LINES_H
 
 #ifndef HANG_NUMBER
-#define HANG_NUMBER real /* what tesk_hang_line() interpolates */
+#define HANG_NUMBER real /* the type of the numbers of tesk_hang_line() */
 #endif
 
 /* tes_mask_line(), from space.h. */
@@ -14,8 +14,8 @@ TESK_DEVICE int tesk_mask_line(int mask, int d, int first, int second) {
          (first && second && (mask >> (6 + d) & 1));
 }
 
-/* u <- W u, or W' u, on line `line` of direction d of a cell u[m^dim], where the mask says that it is interpolated.
- * W[2][m][m]. */
+/* u <- W u, or W' u, on line `line` of direction d of a cell u[m^dim], if the mask says that the line is
+ * interpolated. W[2][m][m]. */
 TESK_DEVICE void tesk_hang_line(int dim, const int m, int mask, int d, int line, int transposed,
                                 const HANG_NUMBER *W, HANG_NUMBER *u) {
   const int a = line % m, b = line / m, e = d == 0 ? 1 : 0, f = d == 2 ? 1 : 2;

@@ -1,10 +1,10 @@
-/* Functions C phi_i of nodes i on interpolated lines, with the interpolation C of hanging nodes, at the points of a
- * cell: for kernels that run once (mapped_diagonal.cu, mapped_csr.cu).
+/* Functions C phi_i of nodes i on interpolated lines, at the points of a cell; C is the interpolation of hanging
+ * nodes. For kernels that run once (mapped_diagonal.cu, mapped_csr.cu).
  *
- * With e the basis function of the node in a direction and w its interpolated one, C phi is made direction by
- * direction as space.h tells:
- * e + (w - e) where the line is interpolated, and whether a line across is depends on which of the two parts it
- * belongs to: only e stands on the side. Before: mapped_points.h. */
+ * Let e be the basis function of the node in a direction, and w its interpolated function. C phi is built direction
+ * by direction as in space.h: the factor of a direction is e + (w - e) where the line is interpolated. Whether a line
+ * across is interpolated depends on the part of this sum, since only e is not zero on the side. Include
+ * mapped_points.h before. */
 #ifndef TESK_HANGING_POINTS_H
 #define TESK_HANGING_POINTS_H
 
@@ -59,7 +59,7 @@ TESK_DEVICE void interpolated_at(const Node *n, const double *own, int point, do
   }
 }
 
-/* The diagonal entry of a node, own: [6][Q][N], with the factors M[7][POINTS] of the cell: G packed, then the mass. */
+/* The diagonal entry of a node. own: [6][Q][N]; M[7][POINTS]: the factors of the cell, G packed, then the mass. */
 TESK_DEVICE double interpolated_entry(const Node *n, const double *own, const double *M) {
   double sum = 0;
   for (int point = 0; point < POINTS; point++) {

@@ -1,20 +1,20 @@
-/* Replaces positive definite matrices A [n][n] by their inverses, in float64: Gauss and Jordan's elimination by blocks
- * of EDGE columns without pivoting. With P = A_kk^-1 a step makes
+/* Replaces positive definite matrices A [n][n] by their inverses, in float64: Gauss-Jordan elimination by blocks of
+ * EDGE columns without pivoting. With P = A_kk^-1 a step makes
  *
  *   A_kk <- P,   A_kj <- P A_kj,   A_ik <- - A_ik P,   A_ij <- A_ij - A_ik P A_kj
  *
  * in three launches: P by one block, one thread per entry; P A_kj and a copy of A_ik by tiles of EDGE columns; the rest
  * by tiles of EDGE x EDGE, eight rows of threads, four entries per thread. Matrices are stored one after the other, and
- * so are their work arrays; blockIdx.z is the number of a matrix. Flops 2 n^3 a matrix in all; bytes 16 n^2 a step,
- * mostly in the second-level cache. Shared memory: two tiles. */
+ * so are their work arrays; blockIdx.z is the number of a matrix. Flops: 2 n^3 per matrix; bytes: 16 n^2 per step,
+ * mostly in the L2 cache. Shared memory: two tiles. */
 #include "kernel.h"
 
 #define EDGE 32
 #define ROWS 8 /* of threads of a tile */
 #define NUMBER (long long)blockIdx.z
 
-/* pivot <- the inverse of the diagonal block at `first`, of width at most EDGE; *refused becomes 1 where an entry that
- * is divided by is not positive. */
+/* pivot <- the inverse of the diagonal block at `first`, of width at most EDGE; *refused becomes 1 if a pivot is not
+ * positive. */
 TESK_KERNEL(tesk_inverse_pivot, EDGE *EDGE, 1, (const double *)A, (double *)pivot, (int)n, (int)first,
             (int *)refused) {
   TESK_SHARED(P);
@@ -35,7 +35,7 @@ TESK_KERNEL(tesk_inverse_pivot, EDGE *EDGE, 1, (const double *)A, (double *)pivo
   pivot[i * EDGE + j] = P[i * EDGE + j];
 }
 
-/* row[EDGE][n] <- P A_kj, column[n][EDGE] <- A_ik, of EDGE columns and rows a block. */
+/* row[EDGE][n] <- P A_kj, column[n][EDGE] <- A_ik; a block has EDGE columns and EDGE rows. */
 TESK_KERNEL(tesk_inverse_panels, EDGE *ROWS, 1, (const double *)A, (const double *)pivot, (double *)row,
             (double *)column, (int)n, (int)first) {
   TESK_SHARED(P);

@@ -8,15 +8,15 @@
  * Then the threads of the tile's rows compute the sums along y of a node, and add them, in registers, to the three
  * planes of z to which they contribute.
  * Shared memory, numbers: 2 DIM (x + 2) (y + 2) + (x / 2 + 3) (y / 2 + 3) + 4 DIM x (y + 2), 50 KB with 33 x 8 nodes
- * in 3D. Registers: at most 88, so that two such blocks run on a multiprocessor. Flops a node in 3D: 270; bytes: u
- * read and next written once, 48, and what tiles share read again. */
+ * in 3D. Registers: at most 88, so that two such blocks run on a multiprocessor. Flops per node in 3D: 270; bytes: u
+ * read and next written once, 48, and nodes common to tiles read again. */
 #include "kernel.h"
 #include "iso_arguments.h"
 
 #define KINDS 4
 
-/* Rows of a direction at a node: of lengths h to the left and right, 0 beyond the ends, as h / 6 and nu / h; half: 1/2
- * where there is a neighbour. */
+/* Rows of a direction at a node, h / 6 and nu / h for the lengths h to the left and right (0 beyond the ends); half:
+ * 1/2 where there is a neighbour. */
 typedef struct Line {
   double mass[2], stiff[2], half[2];
 } Line;
@@ -40,12 +40,12 @@ TESK_DEVICE double slope_of(const Line *l, double a, double b, double c) {
   return l->half[0] * (a + b) - l->half[1] * (b + c);
 }
 
-/* What a block has of the grid. */
+/* A block's part of the grid. */
 typedef struct Tile {
   int x0, y0, width, height, cx, cy, coarse_width; /* c: the first pressure of coarse_width across */
 } Tile;
 
-/* Asks for the row of the thread in plane z of u, with a node around: cells[DIM][height][width]. */
+/* Starts to load the row of the thread in plane z of u, with one node around the tile: cells[DIM][height][width]. */
 TESK_DEVICE void load_plane(const TeskIso *iso, const Tile *tile, const double *TESK_RESTRICT u, int z,
                             int lx, int row, double *cells) {
   const int size = tile->width * tile->height;
@@ -58,20 +58,20 @@ TESK_DEVICE void load_plane(const TeskIso *iso, const Tile *tile, const double *
   }
 }
 
-/* Place of a pressure of the tile in its plane; -1: outside of the grid. */
+/* The place of a pressure of the tile in its plane; -1: outside the grid. */
 TESK_DEVICE long long pressure_place(const TeskIso *iso, const Tile *tile, int id) {
   const int x = tile->cx + id % tile->coarse_width, y = tile->cy + id / tile->coarse_width;
   return x < iso->coarse[0] && y < iso->coarse[1] ? (long long)y * iso->coarse[0] + x : -1;
 }
 
-/* Sums along x at a node of the loaded plane: row and column in the tile with what is around it. [DIM][KINDS] with a
- * step between them. */
+/* Sums along x at a node of the loaded plane; row and column count in the tile with its surrounding nodes.
+ * [DIM][KINDS] with a step between them. */
 TESK_DEVICE void sum_x(const Tile *tile, const double *cells, const double *pressures, int row, int column,
                        const Line *line, double *to, int step) {
   const int size = tile->width * tile->height, at = row * tile->width + column;
   const int x = tile->x0 + column - 1, y = tile->y0 + row - 1;
   double u[DIM][3], w[3];
-  /* the pressure at x - 1, x and x + 1: of the columns x / 2 and those beside it, rows y / 2 and (y + 1) / 2 */
+  /* the pressure at x - 1, x and x + 1: of column x / 2 and the columns beside it, rows y / 2 and (y + 1) / 2 */
   const double *const lower = pressures + ((y < 0 ? 0 : y / 2) - tile->cy) * tile->coarse_width - tile->cx,
                       *const upper =
                           pressures + ((y < 0 ? 0 : (y + 1) / 2) - tile->cy) * tile->coarse_width - tile->cx;
@@ -147,7 +147,7 @@ TESK_KERNEL(tesk_iso_momentum, THREADS, 2, (const double *TESK_RESTRICT)u, (cons
   load_plane(&iso, &tile, u, begin, lx, ly, buffer);
   for (int z = begin; z <= last; z++) {
     double *const cells = buffer + (z - begin) % 2 * DIM * size;
-    if (t < coarse) { /* the mean of the planes round z; a tile has more threads than pressures */
+    if (t < coarse) { /* the mean of the planes around z; a tile has more threads than pressures */
       const int there = place >= 0 && z >= 0 && z < iso.fine[2];
       pressures[t] = there ? 0.5 * (TESK_READ(s + z / 2 * coarse_plane + place) +
                                     TESK_READ(s + (z + 1) / 2 * coarse_plane + place))
@@ -214,10 +214,10 @@ TESK_DEVICE double coarse_entry(const TeskIso *iso, int d, int array, int i) {
   return TESK_READ(iso->of_coarse[d] + array * iso->coarse[d] + i);
 }
 
-/* b <- scale int (div u) psi: a block has `rows` rows of one plane of the pressure. Thread by thread the sums along z
- * at the nodes of the fine rows that these need, to shared memory; then those along y, then along x. Shared memory,
- * numbers: (DIM (2 rows + 3) + 2 rows) fine. Flops a pressure in 3D: 650; bytes: u once, from the caches 2.5 times.
- * Grid: chunks of rows, planes. */
+/* b <- scale int (div u) psi. A block has `rows` rows of one plane of the pressure. Each thread first computes the
+ * sums along z at the nodes of the needed fine rows, into shared memory; then follow the sums along y, then along x.
+ * Shared memory, numbers: (DIM (2 rows + 3) + 2 rows) fine. Flops per pressure in 3D: 650; bytes: u once, from the
+ * caches 2.5 times. Grid: chunks of rows, planes. */
 TESK_KERNEL(tesk_iso_divergence, WHOLE, 1, (const double *TESK_RESTRICT)u, (double *)b, (double)scale,
             (int)rows, (TeskIso)iso) {
   TESK_SHARED(memory);
@@ -269,7 +269,7 @@ TESK_KERNEL(tesk_iso_divergence, WHOLE, 1, (const double *TESK_RESTRICT)u, (doub
   }
 }
 
-/* p <- p + q + rate n^-1 b, s <- p + q: a thread a pressure. Bytes: 40. */
+/* p <- p + q + rate n^-1 b, s <- p + q: one thread per pressure. Bytes: 40. */
 TESK_KERNEL(tesk_iso_pressure, BLOCK, 1, (const double *TESK_RESTRICT)q, (const double *TESK_RESTRICT)b,
             (double *)p, (double *)s, (double)rate, (TeskIso)iso) {
   FOR_PRESSURES(id) {

@@ -2,8 +2,8 @@
 #ifndef TESK_ISO_ARGUMENTS_H
 #define TESK_ISO_ARGUMENTS_H
 
-/* Numbers of a direction, arrays of `fine` behind each other: M, K, C with their entries left, own and right, then
- * 1 / row sums; and arrays of `coarse`: I' M and I' C' with five entries each, 1 / row sums. */
+/* Numbers of a direction. Arrays of `fine` numbers, one after the other: M, K, C with the entries left, own and
+ * right, then 1 / row sums. Arrays of `coarse` numbers: I' M and I' C' with five entries each, 1 / row sums. */
 enum { TESK_ISO_M = 0, TESK_ISO_K = 3, TESK_ISO_C = 6, TESK_ISO_DIVIDED = 9, TESK_ISO_FINE = 10 };
 enum { TESK_ISO_RM = 0, TESK_ISO_RC = 5, TESK_ISO_COARSE_DIVIDED = 10, TESK_ISO_COARSE = 11 };
 

@@ -1,14 +1,14 @@
 /* Conjugate gradients with the diagonal without a scalar on the host: x <- about A^-1 r from x = 0, sums in float64.
- * Each kernel is a grid-stride loop over the entries, one thread AT_ONCE of them at a time, whose numbers are under way
- * together; a sum leaves one part per block, and whoever needs it adds the parts in their order. inverse: 1 / a_ii; z =
- * inverse r is not stored.
- *   start       parts of r.r and r.z           begin, finish   scalars from these, and whether to go on
- *   direction   p <- z + (r.z / the one before) p               dot      parts of p.q, q = A p
- *   update      x <- x + alpha p, r <- r - alpha q, alpha = r.z / p.q (r = 0: 0), and the parts of the new r; in the
- *               first iteration x and p before are not read
- * On several ranks products are those of owned entries; a sum of one part a rank takes the place of the parts then.
- * Bytes an entry in float64: start 16, direction 32, dot 16, update 56. Shared: the tree of a sum. Macros: real, and
- * ranked on several ranks. */
+ * Each kernel is a grid-stride loop over the entries; a thread loads AT_ONCE entries together. For a sum each block
+ * writes one part, and the kernels that need the sum add the parts in their order. inverse: 1 / a_ii; z = inverse r
+ * is not stored.
+ *   start       parts of r.r and r.z               begin, finish   scalars from these, and whether to go on
+ *   direction   p <- z + (r.z / the last r.z) p    dot             parts of p.q, q = A p
+ *   update      x <- x + alpha p, r <- r - alpha q, alpha = r.z / p.q (r = 0: 0), and the parts of the new r; the
+ *               first iteration does not read x and p
+ * On several ranks products are over owned entries; the parts are then replaced by one part per rank. Bytes per entry
+ * in float64: start 16, direction 32, dot 16, update 56. Shared: the tree of a sum. Macros: real, and ranked on
+ * several ranks. */
 #include "kernel.h"
 #include "krylov_arguments.h"
 
@@ -17,7 +17,7 @@
 
 #define AT_ONCE 4
 
-/* Whether this rank takes the product at entry i. */
+/* Whether this rank counts entry i in products. */
 TESK_DEVICE int owns(const TeskOwned *own, long long i) {
 #ifdef ranked
   int found = 0;
@@ -64,7 +64,7 @@ TESK_KERNEL(tesk_jacobi_start, THREADS, 1, (long long)n, (const real *TESK_RESTR
   leave_parts(square, rz, partial, (double *)memory);
 }
 
-/* One block, as finish. share: the target is one of |r|. */
+/* One block, like `finish`. share: the target is a share of |r|. */
 TESK_KERNEL(tesk_jacobi_begin, THREADS, 1, (int)parts, (const double *)partial, (double)target, (int)share,
             (int)most, (TeskJacobi *)s) {
   TESK_SHARED(memory);

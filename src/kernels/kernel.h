@@ -1,24 +1,23 @@
-/* Every kernel file includes this header first. A kernel text has two meanings. CUDA C++ through NVRTC, or C through
- * the emulator, which runs each thread of a block as a fiber (src/device/emulator).
+/* Every kernel file includes this header first. A kernel text has two meanings: CUDA C++ for NVRTC, and C for the
+ * emulator, which runs each thread of a block as a fiber (src/device/emulator).
  *
- * Kernels use the names below, C expressions, and macros of the host (real, DIM, DEGREE, ...):
+ * Kernels use the names below, C expressions, and macros that the host defines (real, DIM, DEGREE, ...):
  *   TESK_KERNEL(name, max_threads, min_blocks, (type) argument, ...) { body }
  *   TESK_SHARED(name)        all shared memory of the block, a pointer to real; the launch gives its size
- *   TESK_TABLE(T, name, ..)  constant numbers, read by name(i); with i known at compile time they become
- *   immediates, or with
- *                            TESK_CONSTANT_TABLES operands in the constant bank (of which 2 KiB are fast)
+ *   TESK_TABLE(T, name, ..)  constant numbers, read by name(i). With i known at compile time they become immediates,
+ *                            or with TESK_CONSTANT_TABLES operands in the constant bank (of which 2 KiB are fast)
  *   TESK_UNROLL              before a loop whose trip count is a constant
- *   TESK_ROLL                before a loop that is not to be unrolled
+ *   TESK_ROLL                before a loop that must not be unrolled
  *   TESK_ADD(p, v)           *p += v by an atomic addition
- *   TESK_TAKE(p)             the old value of the int *p, which grows by 1, atomically
- *   TESK_FENCE() others see earlier writes of this thread before its later writes
- *   TESK_FENCE_SYSTEM() the same for other devices and processes
- *   TESK_YIELD()             in a loop that waits for another device: in the emulator, for another process
- *   TESK_ACQUIRE(p)          the int *p now; what its writer wrote before (with a fence between) is seen
+ *   TESK_TAKE(p)             returns the int *p and increments it, atomically
+ *   TESK_FENCE()             others see earlier writes of this thread before its later writes
+ *   TESK_FENCE_SYSTEM()      the same for other devices and processes
+ *   TESK_YIELD()             in a loop that waits for another device; the emulator lets another process run
+ *   TESK_ACQUIRE(p)          the present int *p; the writes of its writer before (with a fence between) are visible
  *   TESK_LOWER(p, v)         *p becomes the smaller of itself and v (long long), atomically
- *   TESK_GLOBAL(p)           says that p points to global memory, where the compiler does not see it
- *   TESK_ALIGNED(n)          after `struct`: aligned to n bytes, so that it is read at once
- * Arguments are at most 16; arrays by pointer. */
+ *   TESK_GLOBAL(p)           tells the compiler that p points to global memory
+ *   TESK_ALIGNED(n)          after `struct`: aligned to n bytes, so that one load reads it
+ * A kernel has at most 16 arguments; arrays are passed by pointer. */
 #ifndef TESK_KERNEL_H
 #define TESK_KERNEL_H
 
@@ -74,7 +73,7 @@
 #define TESK_ROLL
 #define TESK_READ(p) (*(p))
 #define TESK_GLOBAL(p) ((void)(p))
-#define TESK_ADD(p, v) (*(p) += (v)) /* fibers take turns at barriers only */
+#define TESK_ADD(p, v) (*(p) += (v)) /* fibers switch at barriers only */
 #define TESK_TAKE(p) ((*(p))++)
 #define TESK_FENCE() ((void)0)
 #define TESK_FENCE_SYSTEM() __sync_synchronize()
@@ -145,8 +144,8 @@ TESK_DEVICE int TESK_ACQUIRE(const int *p) {
 #define TESK_LOWER(p, v) ((void)atomicMin(p, v))
 #define TESK_ALIGNED(n) __align__(n)
 
-/* One number from global to shared memory without a register: zero where not valid. It has arrived after
- * TESK_COPY_WAIT, for this thread; for others after a barrier too. */
+/* Copies one number from global to shared memory without a register; zero if not valid. It has arrived after
+ * TESK_COPY_WAIT for this thread, and after a barrier too for other threads. */
 TESK_DEVICE void TESK_COPY(float *to, const float *from, int valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)),
                "l"(from), "r"(valid ? 4 : 0)
@@ -159,8 +158,8 @@ TESK_DEVICE void TESK_COPY(double *to, const double *from, int valid) {
 }
 #define TESK_COPY_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
 #define TESK_WARP_BARRIER() __syncwarp()
-/* From the lane that is `by` below, and a bit a lane; all lanes of a warp come here. The emulator, whose lanes are
- * not in step, has neither. */
+/* The value of the lane `by` below, and one bit per lane; all lanes of a warp must call these. The emulator, whose
+ * lanes are not in step, has neither. */
 #define TESK_SHIFT(v, by) __shfl_up_sync(0xffffffffu, v, by)
 #define TESK_BALLOT(v) __ballot_sync(0xffffffffu, v)
 
@@ -170,14 +169,14 @@ TESK_DEVICE void TESK_ADD_WARP(double *p, double v) {
   if (threadIdx.x % 32 == 0) atomicAdd(p, v);
 }
 
-/* What is read once should leave the L2 cache first. */
+/* Data read once should leave the L2 cache first. */
 TESK_DEVICE unsigned long long tesk_once(void) {
   unsigned long long policy;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
 
-/* As TESK_READ, for what is read once. TESK_WIDE: memory gives 128 bytes at a time, for pieces that neighbours read
+/* Like TESK_READ, for data read once. TESK_WIDE: memory delivers 128 bytes at a time, for pieces that neighbours read
  * next. */
 #if defined(TESK_WIDE) && TESK_WIDE
 #define TESK_STREAM_HINTS "L2::cache_hint.L2::128B"
@@ -207,8 +206,8 @@ TESK_DEVICE float TESK_HALF(unsigned word) {
   return v;
 }
 
-/* Integers that stay in registers, as TESK_STREAM or (HELD) as TESK_READ: `volatile` forbids to read them again
- * instead. */
+/* Integers that stay in registers, read like TESK_STREAM or (HELD) like TESK_READ: `volatile` keeps the compiler from
+ * reading them again. */
 TESK_DEVICE int TESK_STREAM(const int *p) {
   int v;
   asm volatile("ld.global.nc.L2::cache_hint.s32 %0, [%1], %2;" : "=r"(v) : "l"(p), "l"(tesk_once()));
@@ -220,9 +219,8 @@ TESK_DEVICE int TESK_HELD(const int *p) {
   return v;
 }
 
-/* Asks for `bytes` bytes from p on to be brought into the L2 cache, to be read once or (KEPT) like all else: one
- * instruction of one thread.
- * No more than that is read. */
+/* Prefetches `bytes` bytes from p on into the L2 cache, for one use or (KEPT) as usual: one instruction of one
+ * thread. Nothing beyond these bytes is read. */
 TESK_DEVICE void tesk_prefetch(const void *p, long long bytes, int once) {
 #if __CUDA_ARCH__ >= 900
   const unsigned long long first = ((unsigned long long)p + 15) & ~15ull,
@@ -240,11 +238,11 @@ TESK_DEVICE void tesk_prefetch(const void *p, long long bytes, int once) {
 #define TESK_PREFETCH(p, bytes) tesk_prefetch(p, bytes, 1)
 #define TESK_PREFETCH_KEPT(p, bytes) tesk_prefetch(p, bytes, 0)
 
-/* Copies of whole 16 bytes (both sides aligned to 16) from global to shared memory, of what is read once: started
- * by one thread of a warp or block, without registers. The copy engine of sm_90 does it; elsewhere the thread
- * itself. That thread makes the arrival (EXPECT_NONE), and for each phase, 0, 1, 0, ..., says how many bytes come
- * (EXPECT) and starts the copies (BULK). All threads have them after a barrier and TESK_ARRIVED; the next phase may
- * begin a barrier later. */
+/* Copies, for data read once, of whole 16 bytes (both sides aligned to 16) from global to shared memory, without
+ * registers. One thread of a warp or block starts them; the copy engine of sm_90 does them, elsewhere the thread
+ * itself. This thread makes the arrival (EXPECT_NONE). For each phase, 0, 1, 0, ..., it says how many bytes come
+ * (EXPECT) and starts the copies (BULK). All threads see the data after a barrier and TESK_ARRIVED; the next phase
+ * may begin one barrier later. */
 typedef unsigned long long TeskArrival; /* in shared memory */
 TESK_DEVICE void TESK_EXPECT_NONE(TeskArrival *arrival) {
 #if __CUDA_ARCH__ >= 900

@@ -17,7 +17,7 @@ TESK_DEVICE double choose_factor(double norm, double root) {
   return norm > 0 && norm - norm == 0 ? ldexp(1.0, -exponent) : 1.0;
 }
 
-/* An iteration is over. One that does not fall any more is for the host to judge (krylov/floor.h). */
+/* Ends an iteration. If the residual does not decrease any more, the host decides (krylov/floor.h). */
 TESK_DEVICE void end_iteration(TeskKrylov *s, double relative) {
   const int done = s->done + 1, patience = 8;
   s->relative = relative;
@@ -26,12 +26,12 @@ TESK_DEVICE void end_iteration(TeskKrylov *s, double relative) {
     s->best = relative;
     s->best_at = done;
   }
-  /* False for what is no number, or grows out of hand. */
+  /* Also false if `relative` is NaN or too large. */
   s->go_on = relative > s->tolerance && relative <= 1e6 && done < s->most && done - s->best_at < patience;
   if (s->history) s->history[done] = relative;
 }
 
-/* out <- factor v, rounded: what a float32 cycle is given. */
+/* out <- factor v, rounded: the input of a float32 cycle. */
 TESK_KERNEL(tesk_krylov_round, THREADS, 1, (long long)n, (const double *)v, (real *)out,
             (const TeskKrylov *)s) {
   const double factor = s->factor;
@@ -57,8 +57,8 @@ TESK_KERNEL(tesk_start_squares, THREADS, 1, (long long)n, (const double *)u, (co
   }
 }
 
-/* One block. uu and vv are the squares of the residuals of two starts; tolerances refer to vv. Chooses the start,
- * and sets all scalars of the coming iteration. factor 0: the residual that is taken gives it; g: of GMRES, or 0. */
+/* One block. uu and vv are the squares of the residuals of two starts; tolerances refer to vv. Chooses the start, and
+ * sets all scalars of the coming iteration. factor 0: it follows from the chosen residual. g: of GMRES, or 0. */
 TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, (int)either, (double)tolerance,
             (double)factor, (double)root, (double *)g, (int)most, (double *)history, (TeskKrylov *)s) {
   TESK_SHARED(memory);
@@ -69,7 +69,7 @@ TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, 
   const double norm = take ? old : first, wanted = norm > 0 ? tolerance * old / norm : 1;
   s->old = take;
   s->b_norm = norm;
-  s->relative = norm > 0 ? 1 : norm; /* not a number stays so */
+  s->relative = norm > 0 ? 1 : norm; /* NaN stays NaN */
   s->tolerance = wanted < 1e-14 ? 1e-14 : wanted > 0.5 ? 0.5 : wanted;
   s->inverse = norm > 0 ? 1 / (choose_factor(norm, root) * norm) : 0;
   s->factor = factor > 0 ? factor : choose_factor(norm, root);
@@ -84,9 +84,8 @@ TESK_KERNEL(tesk_start_choose, THREADS, 1, (int)parts, (const double *)partial, 
   if (g) g[0] = 1;
 }
 
-/* x and r become the x and r of the start that is taken; copy <- r; old, p, q <- 0 (each unless it is NULL). Of
- * GMRES: last <- r, scaled to entries of about 1, and `in` (unless NULL) the same, rounded. Bytes per entry: 24 to
- * 56. */
+/* x and r become the x and r of the chosen start; copy <- r; old, p, q <- 0 (each unless it is NULL). For GMRES: last
+ * <- r, scaled to entries of about 1, and `in` (unless NULL) the same, rounded. Bytes per entry: 24 to 56. */
 TESK_KERNEL(tesk_start_take, THREADS, 1, (long long)n, (double *)old, (const double *)old_r, (double *)x,
             (double *)r, (double *)copy, (double *)p, (double *)q, (basis_real *)last, (real *)in,
             (const TeskKrylov *)s) {
@@ -169,8 +168,8 @@ TESK_KERNEL(tesk_cg_dots, THREADS, 1, (long long)n, (const double *)p, (const do
   }
 }
 
-/* alpha = p.r / p.q;  x <- x + alpha p,  r <- r - alpha q, parts of r.r over entries first .. end - 1; nothing moves
- * where p.q is not positive. */
+/* alpha = p.r / p.q;  x <- x + alpha p,  r <- r - alpha q, parts of r.r over entries first .. end - 1. If p.q is not
+ * positive, nothing changes. */
 TESK_KERNEL(tesk_cg_update, THREADS, 1, (long long)n, (long long)first, (long long)end, (const double *)p,
             (const double *)q, (double *)x, (double *)r, (const double *)partial, (int)parts,
             (double *)squares, (TeskKrylov *)s) {
@@ -200,7 +199,8 @@ TESK_KERNEL(tesk_cg_finish, THREADS, 1, (int)parts, (const double *)squares, (Te
 
 /* ---- GMRES: one Arnoldi step, j = scalars->column ------------------------------------------------------ */
 
-/* u_0 <- scale r, and the same rounded for the cycle where that is another vector. Bytes per entry: 12 to 20. */
+/* u_0 <- scale r, and the same rounded for the cycle if the cycle has a separate vector. Bytes per entry: 12 to
+ * 20. */
 TESK_KERNEL(tesk_gmres_begin, THREADS, 1, (long long)n, (const double *)r, (double)scale, (TeskArnoldi)a) {
   basis_real *last = (basis_real *)a.last;
   real *in = (real *)a.in;
@@ -211,7 +211,7 @@ TESK_KERNEL(tesk_gmres_begin, THREADS, 1, (long long)n, (const double *)r, (doub
   }
 }
 
-/* z <- e, for operators that take float64 alone. 12 bytes per entry. */
+/* z <- e, for operators that take only float64. 12 bytes per entry. */
 TESK_KERNEL(tesk_gmres_widen, THREADS, 1, (long long)n, (double *)z, (TeskArnoldi)a) {
   const real *e = (const real *)a.out;
   FOR_EACH(i, n) z[i] = (double)e[i];
@@ -287,11 +287,11 @@ TESK_KERNEL(tesk_gmres_project, THREADS, 1, (const double *)partial, (TeskArnold
   }
 }
 
-/* u_{j+1} <- factor (scale_j w - sum_i h_i v_i), rounded where it is float32, four entries per thread under way; parts
- * of its square. Where it takes the place of u_j, that moves to its own, and so does what the cycle made of it.
- * Bytes an entry in float32: 12 + 4 j, 28 + 4 j where they move.
- * Registers: 64 in float32. A basis of float64 needs more and takes three blocks, which have more bytes under way.
- * Shared memory: the tree of the sum, then factor h_i scale_i [n]. */
+/* u_{j+1} <- factor (scale_j w - sum_i h_i v_i), rounded if it is float32, with four entries per thread under way;
+ * parts of its square. If it overwrites u_j, u_j first moves to its own place, and so does the result of the cycle
+ * for u_j. Bytes per entry in float32: 12 + 4 j, or 28 + 4 j with moves. Registers: 64 in float32. A float64 basis
+ * needs more registers; three blocks per multiprocessor then have more bytes under way. Shared memory: the tree of
+ * the sum, then factor h_i scale_i [n]. */
 TESK_KERNEL(tesk_gmres_update, THREADS, sizeof(basis_real) == 4 ? 4 : 3, (long long)n,
             (const product_real *)w, (double *)squares, (TeskArnoldi)a) {
   TESK_SHARED(memory);
@@ -310,7 +310,7 @@ TESK_KERNEL(tesk_gmres_update, THREADS, sizeof(basis_real) == 4 ? 4 : 3, (long l
   for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < n; i += 4 * step) {
     double value[4];
     basis_real old[4];
-    real made[4]; /* read before `next` is written, which e is where there is no cycle */
+    real made[4]; /* read before `next` is written; without a cycle e is `next` */
     TESK_UNROLL
     for (int m = 0; m < 4; m++) {
       const int inside = i + m * step < n;

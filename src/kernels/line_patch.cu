@@ -9,9 +9,9 @@
  * batch * MODES + mode. No shared memory. Registers: MODES values of a position (N in 2D, N^2 in 3D: they spill from
  * degree 7 on), in the second kernel the K values before or after, through the first cache.
  *
- * A place, of s bytes per number: first and third kernel 4 (DIM - 1) N flops, 3 s + 4 + 2 s bytes from main memory, S
- * from caches; second one 4 K + 1 flops, 2 (N + 2) s bytes. The limit is main memory if there are some 10^4 lines, else
- * the length of the second kernel: 2 positions times the latency of a load.
+ * Per place, with s bytes per number: first and third kernel 4 (DIM - 1) N flops, 3 s + 4 + 2 s bytes from main
+ * memory, S from caches; second kernel 4 K + 1 flops, 2 (N + 2) s bytes. The limit is main memory if there are about
+ * 10^4 lines, else the length of the second kernel: 2 positions times the latency of a load.
  *
  * Macros: real, DIM, N (nodes per direction). */
 #include "kernel.h"
@@ -25,7 +25,7 @@
 #define MODES N
 #endif
 
-/* line[N], step apart <- S' line or S line; S [N node][N mode], LANES apart. */
+/* line[N], its entries `step` apart <- S' line or S line; S [N node][N mode], LANES apart. */
 TESK_DEVICE void multiply(const real *S, int transposed, real *line, int step) {
   real own[N];
   TESK_UNROLL
@@ -39,7 +39,7 @@ TESK_DEVICE void multiply(const real *S, int transposed, real *line, int step) {
   }
 }
 
-/* v[MODES] of a position, in all directions across. S: of the batch, at the lane. */
+/* Transforms v[MODES] of a position in all directions across. S: of the batch, at the lane. */
 TESK_DEVICE void turn(const real *S, int transposed, real v[MODES]) {
 #if DIM == 3
   TESK_UNROLL
@@ -71,7 +71,7 @@ TESK_KERNEL(tesk_line_to_modes, THREADS, 1, (const real *TESK_RESTRICT)r, (real 
 }
 
 /* first [batches + 1]: positions; factor [positions][MODES][N][LANES]: 1 / D, then L with the K positions before.
- * Position i is coupled with positions of its cell before it: with K of them at the end of a cell, with i % K
+ * Position i is coupled with earlier positions of its cell: with K positions at the end of a cell, with i % K
  * inside. */
 TESK_KERNEL(tesk_line_solve, THREADS, 1, (real *)values, (const real *TESK_RESTRICT)factor,
             (const int *TESK_RESTRICT)first, (int)batches) {

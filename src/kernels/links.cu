@@ -1,6 +1,6 @@
-/* Ranks give numbers of a vector to each other, in one launch where they write into each other's memory (phases 3:
- * pack, meet, take), else in two around messages of the host (1: pack, 2: take). Each thread moves one number at a
- * time; no shared memory, no flops but one addition per copy. Bytes per number: the number twice, and its index.
+/* Ranks exchange numbers of a vector. Where they write into each other's memory this is one launch (phases 3: pack,
+ * meet, take), else two launches around messages of the host (1: pack, 2: take). Each thread moves one number at a
+ * time; no shared memory, no flops except one addition per copy. Bytes per number: the number twice, and its index.
  * Macros: real. */
 #include "kernel.h"
 #include "links_arguments.h"
@@ -23,8 +23,8 @@ TESK_DEVICE const real *in_of(TeskLinks links, unsigned round, int link) {
   return (const real *)(links.in + ((round + 1) & 1) * links.half) + links.first[link];
 }
 
-/* Entries list[first] .. list[first of the next link - 1] of x go to a link. Then x[entry[i]] <- the sum of its copies,
- * rank after rank: place[begin[i]] .. is a number that came, or -1: x itself. */
+/* Entries list[first] .. list[first of the next link - 1] of x go to a link. Then x[entry[i]] <- the sum of its
+ * copies, in the order of the ranks: place[begin[i]] .. are received numbers, or -1: x itself. */
 TESK_KERNEL(tesk_exchange_copies, THREADS, 1, (int)phases, (TeskLinks)links, (real *)x, (const int *)list,
             (const int *)entry, (const int *)begin, (const int *)place, (long long)count) {
   const unsigned round = *links.round + 1;
@@ -46,8 +46,8 @@ TESK_KERNEL(tesk_exchange_copies, THREADS, 1, (int)phases, (TeskLinks)links, (re
   if (phases == BOTH) end_round(links, round);
 }
 
-/* Of each link `pieces` blocks, [link][piece]: given[] numbers of x from give[] on go, one block after the other, and
- * taken[] come to x from take[] on. */
+/* Each link has `pieces` blocks, [link][piece]. given[] numbers of x from give[] on are sent, one block after the
+ * other, and taken[] numbers are received into x from take[] on. */
 TESK_KERNEL(tesk_exchange_blocks, THREADS, 1, (int)phases, (TeskLinks)links, (real *)x,
             (const long long *)give, (const long long *)given, (const long long *)take,
             (const long long *)taken, (int)pieces) {
@@ -72,7 +72,7 @@ TESK_KERNEL(tesk_exchange_blocks, THREADS, 1, (int)phases, (TeskLinks)links, (re
   if (phases == BOTH) end_round(links, round);
 }
 
-/* Entries entry[count] of x go to all, and to whole[own] .. here; taken[link] numbers of a link come to
+/* Entries entry[count] of x go to all ranks, and to whole[own] .. here; the taken[link] numbers of a link go to
  * whole[take[link]] .. */
 TESK_KERNEL(tesk_exchange_parts, THREADS, 1, (int)phases, (TeskLinks)links, (const real *)x,
             (const int *)entry, (long long)count, (real *)whole, (long long)own, (const long long *)take,

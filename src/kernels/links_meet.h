@@ -1,11 +1,11 @@
 /* Ranks that write into each other's memory meet within a kernel: flags announce that its blocks have written data for
  * other ranks, and the blocks wait for the flags of the others. So an exchange is one launch. The host ensures that all
- * blocks run at the same time, as they wait for each other. Before: THREADS. */
+ * blocks run at the same time, as they wait for each other. Define THREADS before. */
 #ifndef TESK_LINKS_MEET_H
 #define TESK_LINKS_MEET_H
 
-/* All threads, once a launch, between writing and reading: the last block tells. Own blocks are waited for too: what
- * comes may be written where they still read. */
+/* All threads call this once per launch, between writing and reading; the last block announces the data. Blocks of
+ * this rank are waited for too: numbers may arrive in memory that they still read. */
 TESK_DEVICE void meet(TeskLinks links, unsigned round) {
   TESK_FENCE_SYSTEM();
   __syncthreads();
@@ -23,7 +23,7 @@ TESK_DEVICE void meet(TeskLinks links, unsigned round) {
   __syncthreads();
 }
 
-/* At the end of the kernel. */
+/* To be called at the end of the kernel. */
 TESK_DEVICE void end_round(TeskLinks links, unsigned round) {
   __syncthreads();
   if (threadIdx.x == 0 && TESK_TAKE((int *)links.round + 3) == (int)gridDim.x - 1) {

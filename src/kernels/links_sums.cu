@@ -1,6 +1,6 @@
 /* Sums over all ranks by ranks that write into each other's memory (src/device/links.h), in one launch: one block adds
  * the parts of this rank's sums, puts them into the memory of all others, and stores the parts of all ranks, in their
- * order, in the place of its own parts. Adding them gives the same bits on every rank. Bytes: the parts, and 8 per sum
+ * order, in place of its own parts. Adding them gives the same bits on every rank. Bytes: the parts, and 8 per sum
  * and rank. */
 #include "kernel.h"
 #include "links_arguments.h"
@@ -9,7 +9,8 @@
 #include "links_meet.h"
 #include "sums.h"
 
-/* partial[sums][stride]: `parts` of each; then one of each rank. Link i is of rank i, or of i + 1 from `own` on. */
+/* partial[sums][stride]: `parts` parts of each sum; afterwards one part per rank. Link i leads to rank i, or from
+ * `own` on to rank i + 1. */
 TESK_KERNEL(tesk_meet_sums, THREADS, 1, (TeskLinks)links, (int)sums, (int)parts, (int)stride, (int)own,
             (double *)partial) {
   TESK_SHARED(memory);

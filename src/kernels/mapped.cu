@@ -1,33 +1,34 @@
-/* Mass and stiffness on mapped hexahedra, y = sum over cells of I' (D' G D + mass W) I x, element vectors or global
- * ones.
+/* Mass and stiffness on mapped hexahedra, y = sum over cells of I' (D' G D + mass W) I x, for element or global
+ * vectors.
  *
- * A thread owns a line of a cell in registers and contracts along it with even-odd halves of the 1D matrix
- * (tables.h); shared memory is only the transpose between directions. With n nodes, q points per direction, a cell
- * has q^2 threads:
+ * A thread holds a line of a cell in registers and contracts along it with even-odd halves of the 1D matrix
+ * (tables.h); shared memory only transposes between directions. With n nodes and q points per direction, a cell has
+ * q^2 threads:
  *   I    y-lines (k, i) [n^2], read from x | x-lines (k, j) [n q] | z-lines (j, i) [q^2]: v[q] stays in registers
- *   D    v to A | x-lines: A -> B, y-lines: A -> C | z-lines: dz in registers, multiply by G | x- and y-lines
- *   transposed | z-lines I'   as I, backwards; y-lines are written to y
- * "|" is a barrier: of the warp if a cell's threads fit in a warp (q <= 5), else of the block. A collocated
- * operator (q = n, points = nodes) starts and ends with z-lines. BUFFERS = 2: C is A, with a barrier more.
- * HANGING: cells may have hanging nodes, interpolated between the reading of y-lines and I, and back
- * (mapped_hanging.h): in registers, or with two or three barriers and two passes through shared memory more each
- * way, for blocks with such cells.
+ *   D    v to A | x-lines: A -> B, y-lines: A -> C | z-lines: dz in registers, multiply by G
+ *        | x- and y-lines transposed | z-lines
+ *   I'   the steps of I backwards; y-lines are written to y
+ * "|" is a barrier: of the warp if a cell's threads fit in a warp (q <= 5), else of the block. A collocated operator
+ * (q = n, points = nodes) starts and ends with z-lines. BUFFERS = 2: C is A, with one more barrier.
+ * HANGING: hanging nodes of cells are interpolated between the reading of y-lines and I, and back (mapped_hanging.h).
+ * This happens in registers, or, in blocks with such cells, with two or three barriers and two passes through shared
+ * memory more each way.
  * Shared memory: BUFFERS (mass alone: 1) q^3 numbers per cell, with pitches that the host chooses against bank
- * conflicts. Registers: v and dz, 2 q numbers, besides the line at work (2 q) or a column's trilinear coefficients
- * (24).
- * Flops per cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q + q^2)
- * lines, D and D' 6 q^2; a point: 15 (stiffness), 2 (mass), 50 more for trilinear cells.
- * Bytes per cell: 8 (2 n^3 + s q^3) in the element form, s = 1 mass, 6 stiffness, 7 both; global: 16 a dof + 4 n^3 +
- * 8 s q^3 and the zeroing of y; vertices: 168 for the factors, affine: 8 s; weights: 8 q^3 (mass: twice) and 168 or
- * 624 (cells of degree 1, 2); halves: 4 (s + 1) / 2 q^3 and 4.
+ * conflicts. Registers: v and dz, 2 q numbers, besides the present line (2 q) or a column's trilinear coefficients
+ * (24). Flops per cell, even-odd: a contraction of L lines from n to q: L (n q + 2 n + 2 q); I and I' 2 (n^2 + n q +
+ * q^2) lines, D and D' 6 q^2; a point: 15 (stiffness), 2 (mass), 50 more for trilinear cells.
+ * Bytes per cell in the element form: 8 (2 n^3 + s q^3), s = 1 mass, 6 stiffness, 7 both; in the global form: 16 per
+ * dof, 4 n^3 + 8 s q^3, and the zeroing of y. Factors other than stored: vertices 168; affine 8 s; weights 8 q^3
+ * (with a mass: twice) and 168 or 624 (cells of degree 1, 2); halves 4 (s + 1) / 2 q^3 and 4.
  * Macros: real, factor (type of stored factors), N, Q, COLLOCATED, MASS, STIFFNESS, COMPONENTS, GEOMETRY (weights:
- * CELL_DEGREE), OUTPUT, ORDERED, HANGING, DOT (parts of x.y too); CELLS a group of
- * GROUP threads, GROUPS a block, WARPS (a group is a warp), MIN_BLOCKS; STAGE (the geometry goes through shared
- * memory, STAGE_BYTES a group, LAYERS layers of points of it), PREFETCH (into the L2 cache); AHEAD: blocks stay for
- * many groups of cells, and the geometry and index of the next are on their way while a group works; GRADIENTS (see
- * mapped_gradients.h); ROWS: the index has the first node of each row of N in x only (rows of consecutive nodes);
- * MEET: y is zeroed here; MERGE: nodes that neighbouring cells of a warp share are added to once; BUFFERS, pitches
- * PY, PZ, PB (a buffer), PC (a cell); X_BY_Z, Y_BY_Z: neighbouring threads have neighbouring z. */
+ * CELL_DEGREE), OUTPUT, ORDERED, HANGING, DOT (also computes parts of x.y), MIN_BLOCKS;
+ * CELLS per group of GROUP threads, GROUPS per block, WARPS (a group is a warp);
+ * STAGE (the geometry goes through shared memory, STAGE_BYTES per group, for LAYERS layers of points), PREFETCH (into
+ * the L2 cache); AHEAD: blocks process many groups of cells, and load geometry and index of the next group meanwhile;
+ * GRADIENTS (see mapped_gradients.h); ROWS: the index has only the first node of each row of N in x (rows of
+ * consecutive nodes); MEET: y is zeroed here; MERGE: nodes that neighbouring cells of a warp share get one addition;
+ * BUFFERS, the pitches PY, PZ, PB (of a buffer), PC (of a cell); X_BY_Z, Y_BY_Z: neighbouring threads have
+ * neighbouring z. */
 #include "kernel.h"
 #include "mapped_arguments.h"
 #include "tables.h"
@@ -64,7 +65,7 @@
   TESK_UNROLL                                                                                                \
   for (int tesk_l = 0; tesk_l < (length); tesk_l++) (s)[tesk_l * (stride)] = v[tesk_l];
 
-/* Where line `l` of x-lines with `layers` z and Q y begins; of y-lines with Q z and Q x. */
+/* The start of line `l` of x-lines with `layers` z and Q y, and of y-lines with Q z and Q x. */
 TESK_DEVICE int x_line(int l, int layers) {
   return X_BY_Z ? l % layers * PZ + l / layers * PY : l / Q * PZ + l % Q * PY;
 }
@@ -73,8 +74,8 @@ TESK_DEVICE int y_line(int l) {
 }
 
 /* ---- nodes ---- */
-/* The first nodes of the lines of a cell that are read and written: z-lines where points are nodes, else y-lines;
- * and where a thread's line stands in shared memory. */
+/* The first nodes of the lines of a cell that are read and written (z-lines where points are nodes, else y-lines),
+ * and the place of a thread's line in shared memory. */
 #if COLLOCATED
 #define LINES (Q * Q)
 #define STEP (Q * Q)
@@ -97,10 +98,10 @@ typedef struct Staging {
   unsigned char *memory;
   TeskArrival *arrival;
   int phase;
-  long long next; /* the cells that come after these, from here on; none: past the end */
+  long long next; /* the following cells, from here on; none: past the end */
 } Staging;
 
-/* After a barrier behind the last use of what is there. */
+/* To be called after a barrier behind the last use of the old data. */
 TESK_DEVICE void stage_next(const TeskMapped *a, const Staging *staging, int t) {
 #if STAGE && AHEAD
   if (t == 0) stage(a, staging->next, staging->memory, staging->arrival);
@@ -239,7 +240,7 @@ TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s,
                            real v[Q]) {
   const int c = t / (Q * Q);
 #if STAGE && COLLOCATED
-  BARRIER(); /* before the arrival is looked at */
+  BARRIER(); /* before waiting for the arrival */
 #endif
   (void)s;
   if (t < CELLS * Q * Q) {
@@ -256,8 +257,8 @@ TESK_DEVICE void at_points(const TeskMapped *a, long long first, int t, real *s,
 #endif
 #endif
 
-/* A block's factors are on their way to the L2 cache while it works on the nodes; the index, of a block some way
- * ahead: factors would fill the cache. */
+/* While a block works on the nodes, its factors are prefetched into the L2 cache. The index is prefetched for a later
+ * block; factors of later blocks would fill the cache. */
 TESK_DEVICE void prefetch(const TeskMapped *a) {
   const long long size = GROUPS * CELLS, first = blockIdx.x * size, next = first + a->ahead * size,
                   left = a->cells - first, left_next = a->cells - next;
@@ -279,7 +280,7 @@ TESK_DEVICE void prefetch(const TeskMapped *a) {
   (void)left, (void)left_next;
 }
 
-/* The thread's line of nodes `in` of one component to `out`. */
+/* Applies the cell to the thread's line of nodes `in` of one component; result in `out`. */
 TESK_DEVICE void work(const TeskMapped *a, long long first, int t, real *s, const Staging *staging,
                       const real in[N], real out[N]) {
   real v[Q];
@@ -295,7 +296,7 @@ TESK_DEVICE void work(const TeskMapped *a, long long first, int t, real *s, cons
 #endif
 }
 
-/* What is known of a group's cells before their turn comes. */
+/* Data of a group's cells, loaded before their turn comes. */
 typedef struct Task {
   Cell cell;
   Line line;

@@ -11,7 +11,7 @@
                  tesk_step = (long long)gridDim.x * blockDim.x;                                              \
        i < (n); i += tesk_step)
 
-/* In [-1, 1), from a number. */
+/* A number in [-1, 1) computed from an integer. */
 TESK_DEVICE double scatter(unsigned long long i) {
   i = (i + 1) * 0x9e3779b97f4a7c15ull;
   i = (i ^ (i >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -23,7 +23,7 @@ TESK_KERNEL(tesk_box_random, 256, 1, (long long)n, (real *)x) {
   FOR_EACH(i, n) x[i] = (real)scatter((unsigned long long)i);
 }
 
-/* Place of a cell: x fastest, or in bricks of `brick` cells a direction, where neighbours have nearer numbers. */
+/* Place of a cell: x fastest, or in bricks of `brick` cells per direction, so that neighbours have nearer numbers. */
 TESK_DEVICE void place_cell(int cells, int brick, long long cell, long long at[3]) {
   long long rest = cell, size[3];
   if (brick == 0) brick = cells;
@@ -58,7 +58,7 @@ TESK_KERNEL(tesk_box_vertices, 256, 1, (int)cells, (int)brick, (double)shift, (r
   }
 }
 
-/* The coefficients that mapped_geometry.h wants, c[cell][7][3], of vertices v[cell][8][3]. */
+/* The coefficients for mapped_geometry.h, c[cell][7][3], of vertices v[cell][8][3]. */
 TESK_KERNEL(tesk_box_coefficients, 256, 1, (long long)cells, (const real *)v, (real *)c) {
   FOR_EACH(i, cells * 3) {
     const real *x = v + i / 3 * 24 + i % 3;
@@ -75,7 +75,7 @@ TESK_KERNEL(tesk_box_coefficients, 256, 1, (long long)cells, (const real *)v, (r
   }
 }
 
-/* The same as codes of rows of consecutive nodes, rows[cell][N^2] (row_node() of mapped.cu). */
+/* The same index as codes of rows of consecutive nodes, rows[cell][N^2] (row_node() of mapped.cu). */
 TESK_KERNEL(tesk_box_rows, 256, 1, (long long)n, (const int *)index, (int *)rows) {
   FOR_EACH(i, n) {
     const int first = index[i * N], middle = index[i * N + 1], last = index[i * N + N - 1];

@@ -1,9 +1,9 @@
-/* Conjugate gradients with a diagonal preconditioner, in three kernels per iteration, without a number on the host: the
- * operator (mapped.cu with DOT) writes the parts of p.q, q = A p; then follow
+/* Conjugate gradients with a diagonal preconditioner, in three kernels per iteration, without a scalar on the host.
+ * The operator (mapped.cu with DOT) computes q = A p and writes the parts of p.q; then follow
  *   tesk_cg_residual   alpha = rz / p.q;  r <- r - alpha q;  parts of rz' = r . D r           32 bytes per dof
  *   tesk_cg_direction  beta = rz' / rz;  x <- x + alpha p;  p <- D r + beta p;  q <- 0          56 bytes per dof
- * x is updated late, where p is read anyway; q is zeroed here, so that the operator need not. Each block sums all
- * parts itself.
+ * x is updated in the kernel that reads p anyway; q is zeroed here, so that the operator need not. Each block sums
+ * all parts itself.
  * scalars: rz of even and of odd iterations, alpha. */
 #include "kernel.h"
 

@@ -5,9 +5,9 @@
  *   tesk_csr_columns  again, written: column[row[node] ..] ascending
  *   tesk_csr_values   cell matrices, added
  * A cell matrix is made column by column: the flux G grad phi_b at the points from products of 1D numbers, then
- * tested with all phi_a by sum factorization, 2 (9 q n (q + n) + ...) flops per entry. Where nodes hang, phi_b is C
- * phi_b (hanging_points.h: about 50 flops per point more), and what was tested is interpolated backwards, C' K C.
- * Macros: as mapped_points.h, and HANGING. */
+ * tested with all phi_a by sum factorization, 2 (9 q n (q + n) + ...) flops per entry. Where nodes hang, C phi_b
+ * replaces phi_b (hanging_points.h: about 50 flops per point more), and the result is multiplied by C', which gives
+ * C' K C. Macros: as mapped_points.h, and HANGING. */
 #include "kernel.h"
 #include "mapped_points.h"
 #include "csr.h"
@@ -30,7 +30,7 @@ TESK_KERNEL(tesk_csr_place, THREADS, 1, (long long)n, (const int *)index, (const
   if (i < n && index[i] >= 0) cell[first[index[i]] + TESK_TAKE(used + index[i])] = (int)(i / NODES);
 }
 
-/* So that the matrix does not depend on who came first. */
+/* Makes the matrix independent of the order in which threads arrive. */
 TESK_KERNEL(tesk_csr_order, THREADS, 1, (long long)nodes, (const int *)first, (int *)cell) {
   const long long node = (long long)blockIdx.x * THREADS + threadIdx.x;
   if (node >= nodes) return;
@@ -56,7 +56,7 @@ TESK_KERNEL(tesk_scan_parts, THREADS, 1, (long long)n, (const int *)in, (int *)p
   parts[blockIdx.x] = sum;
 }
 
-/* One block: parts[count] become sums of those before; parts[count] the whole. */
+/* One block: parts[count] become the sums of the parts before; parts[count] the total. */
 TESK_KERNEL(tesk_scan_whole, THREADS, 1, (int)count, (int *)parts) {
   TESK_SHARED(memory);
   int *const sums = (int *)memory, t = (int)threadIdx.x, share = (count + THREADS - 1) / THREADS;
@@ -92,7 +92,7 @@ TESK_KERNEL(tesk_scan_write, THREADS, 1, (long long)n, (const int *)in, (const i
 }
 
 /* ---- columns ------------------------------------------------------------------------------------------- */
-/* Bitonic sort of size (a power of two) numbers by a block. */
+/* Bitonic sort of `size` numbers (a power of two) by a block. */
 TESK_DEVICE void sort(int *list, int size) {
   for (int width = 2; width <= size; width *= 2)
     for (int step = width / 2; step > 0; step /= 2) {
@@ -110,9 +110,9 @@ TESK_DEVICE void sort(int *list, int size) {
   __syncthreads();
 }
 
-/* A block has a row. Without column: count[row] <- its entries; else they are written, ascending. A row without
- * cells has itself. Shared memory:
- * the nodes of the row's cells, up to a power of two, and THREADS numbers. */
+/* A block has a row. Without column: count[row] <- the number of its entries; else the entries are written,
+ * ascending. A row without cells has its diagonal entry. Shared memory: the nodes of the row's cells, up to a power
+ * of two, and THREADS numbers. */
 TESK_KERNEL(tesk_csr_columns, THREADS, 1, (const int *)index, (const int *)first, (const int *)cell,
             (const int *)row, (int *)count, (int *)column) {
   TESK_SHARED(memory);
@@ -189,8 +189,9 @@ TESK_DEVICE void hang_back(int mask, const double *W, double *K) {
 }
 #endif
 
-/* A block has a cell. tables: I [Q][N], then its derivatives G; where nodes hang those of functions interpolated in
- * lower children, in upper ones, and W [2][N][N]. Shared memory: (DIM + 1) q^dim + 3 n q^(dim - 1) float64. */
+/* A block has a cell. tables: I [Q][N], then its derivatives G. Where nodes hang, the same follow for functions
+ * interpolated in lower children and in upper children, and W [2][N][N]. Shared memory: (DIM + 1) q^dim + 3 n q^(dim
+ * - 1) float64. */
 TESK_KERNEL(tesk_csr_values, THREADS, 1, (TeskMapped)a, (const double *)tables, (const int *)row,
             (const int *)column, (double *)value) {
   TESK_SHARED(memory);

@@ -1,18 +1,18 @@
 /* The diagonal of mapped operators: entry i of a cell is the sum over points of G_ce d_c phi_i d_e phi_i + W
  * phi_i^2, and the squares of tensor products are tensor products of squares, so that each entry (c, e) of G is
  * contracted with one table per direction.
- * A block has a cell; a thread every 128th number of it. Shared memory: 2 q^dim + n^dim float64. Flops per cell: 7
- * times 2 (q^3 n + q^2 n^2 + q n^3) in 3D. Macros: as mapped_points.h, and COMPONENTS, GLOBAL, HANGING.
+ * A block has a cell, and a thread every 128th number of the cell. Shared memory: 2 q^dim + n^dim float64. Flops per
+ * cell: 7 times 2 (q^3 n + q^2 n^2 + q n^3) in 3D. Macros: as mapped_points.h, and COMPONENTS, GLOBAL, HANGING.
  *
- * At a hanging node the function is C phi_i (hanging_points.h): sums over the points, node by node. Shared memory:
- * 7 q^dim float64 more. Flops a hanging node: about 60 q^dim. */
+ * At a hanging node the function is C phi_i (hanging_points.h), and its entry is summed over the points, node by
+ * node. Shared memory: 7 q^dim float64 more. Flops per hanging node: about 60 q^dim. */
 #include "kernel.h"
 #include "mapped_points.h"
 #include "hanging_points.h"
 
 #if HANGING
-/* Replaces the entries of hanging nodes. own: [2][Q][N] of the cell's functions, of those interpolated in lower
- * children, in upper ones. */
+/* Replaces the entries of hanging nodes. own: [2][Q][N] for the cell's functions, then for functions interpolated in
+ * lower children, then in upper children. */
 TESK_DEVICE void at_hanging_nodes(const TeskMapped *a, long long cell, const double *own, double *M,
                                   double *sum) {
   const int mask = a->masks[cell];
@@ -30,9 +30,9 @@ TESK_DEVICE void at_hanging_nodes(const TeskMapped *a, long long cell, const dou
 }
 #endif
 
-/* tables[3][Q][N]: squares of values, value times derivative, squares of derivatives; where nodes hang, the values
- * and derivatives themselves, those of functions interpolated in lower children, in upper ones: [9][Q][N] in all. d
- * is zero before (global). */
+/* tables[3][Q][N]: squares of values, value times derivative, squares of derivatives. Where nodes hang, values and
+ * derivatives follow: of the cell's functions, of functions interpolated in lower children, and in upper children;
+ * [9][Q][N] in all. d is zero before (global). */
 TESK_KERNEL(tesk_mapped_diagonal, THREADS, 1, (TeskMapped)a, (const double *)tables, (real *)d) {
   TESK_SHARED(memory);
   double *const A = (double *)memory, *const B = A + POINTS, *const sum = B + POINTS;

@@ -1,9 +1,9 @@
 /* Robin terms of operators over forests: y += sign R x, R = sum over boundary faces int_F alpha u v. A block owns a
- * face; surfaces are small beside the cells, so that nothing here is tuned.
+ * face. Surfaces are small compared with the cells, so nothing here is tuned.
  *
- * The cell's nodes go to shared memory, where hanging lines are interpolated; the face's are interpolated to its
- * points per direction at a time, weighed, and all of it transposed. Shared: Q N + 2 N^2 numbers, the cell's N^DIM
- * nodes, two arrays of the face's points: 10 KiB at most.
+ * The cell's nodes go to shared memory, where hanging lines are interpolated. The face's nodes are interpolated to
+ * its points direction by direction and multiplied by the weights; then come the transposed steps. Shared: Q N + 2
+ * N^2 numbers, the cell's N^DIM nodes, two arrays of the face's points: 10 KiB at most.
  * Flops per face: 4 N Q (N + Q) in 3D. Bytes: the cell's nodes and indices, Q^(DIM-1) weights.
  *
  * index[faces][NODES], mask[faces]: of the faces' cells.
@@ -46,7 +46,7 @@ TESK_DEVICE void contract(const real *B, int transposed, int rows, int columns, 
   __syncthreads();
 }
 
-/* u <- C' R C u on the cell's nodes in shared memory, behind which there is room for two arrays of the face's
+/* u <- C' R C u at the cell's nodes in shared memory; behind u there must be room for two arrays of the face's
  * points. tables: in shared memory. */
 TESK_DEVICE void face_term(const real *tables, int f, int bits, const real *weight, real *u) {
   const real *const B = tables, *const W = B + Q * N;
@@ -94,8 +94,9 @@ TESK_KERNEL(tesk_robin, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y,
   }
 }
 
-/* The same column by column, once: the diagonal is added to `diagonal`, all entries to the matrix (`diagonal` or
- * `value` may be 0). Only nodes of the face have any, hanging ones too: a boundary is a side of the parent as well. */
+/* The same column by column, for set-up: adds the diagonal to `diagonal` and all entries to the matrix (`diagonal` or
+ * `value` may be 0). Only nodes of the face have entries, hanging nodes too: a boundary is also a side of the
+ * parent. */
 TESK_KERNEL(tesk_robin_columns, THREADS, 1, (const signed char *TESK_RESTRICT)face,
             (const int *TESK_RESTRICT)index, (const unsigned short *TESK_RESTRICT)mask,
             (const real *TESK_RESTRICT)weight, (const real *TESK_RESTRICT)tables, (real *)diagonal,

@@ -1,14 +1,14 @@
-/* Geometry and coefficients at the points of mapped.cu, which includes this where its macros, Cell and the reads
- * are known: a Column has a thread's data for its z-line of points; apply_factors multiplies a gradient by G
- * there and returns the factor of the mass. */
+/* Geometry and coefficients at the points of mapped.cu, which includes this file after its macros, Cell and the
+ * reads. A Column has a thread's data for its z-line of points. apply_factors multiplies a gradient by G there and
+ * returns the factor of the mass. */
 #ifndef TESK_MAPPED_GEOMETRY_H
 #define TESK_MAPPED_GEOMETRY_H
 
 /* ---- what is staged ------------------------------------------------------------------------------------ */
-/* STAGE: the geometry of a group's cells is copied to shared memory while it works on the nodes: the vertices, or
- * the factors of the first LAYERS of Q layers of points (LAYERS < Q: a group has one cell, each factor is a copy of
- * its own; the rest is loaded when needed). What begins between two multiples of 16 bytes is copied from the one
- * before. */
+/* STAGE: while a group works on the nodes, the geometry of its cells is copied to shared memory: the vertices, or the
+ * factors of the first LAYERS of Q layers of points. With LAYERS < Q a group has one cell, each factor is a separate
+ * copy, and the other layers are loaded when needed. Data that begin between two multiples of 16 bytes are copied
+ * from the lower multiple. */
 #if GEOMETRY == STORED
 #define CELL_BYTES ((long long)(FACTORS * POINTS) * (int)sizeof(factor))
 #define PIECE_BYTES ((long long)POINTS * (int)sizeof(factor))
@@ -111,7 +111,7 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
 #endif
 
 #elif GEOMETRY == HALVES
-/* Factors in float16, two per word, times one power of two per cell: bytes bound stored factors.
+/* Factors in float16, two per word, times one power of two per cell; for stored factors, whose bytes bound the time.
  * Words of a point: (G00, G01), (G02, G11), (G12, G22), (mass, -). */
 typedef struct Column {
   const unsigned *g; /* of the first point */
@@ -185,10 +185,10 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
 }
 
 #elif GEOMETRY == WEIGHTS
-/* One weight w a / |J| a point, and the cell as a polynomial x = sum c_ijp xi^i eta^j zeta^p, i, j, p <=
+/* One weight w a / |J| per point, and the cell as a polynomial x = sum c_ijp xi^i eta^j zeta^p, i, j, p <=
  * CELL_DEGREE. Along a z-line, with z = zeta, the derivatives of x by xi, eta and zeta are A = sum a_p z^p, B = sum
  * b_p z^p and C = sum c_p z^p. Rows of |J| J^-1: B x C, C x A, A x B.
- * Flops: 100 (trilinear) or 250 a line, 110 a point. */
+ * Flops: 100 (trilinear) or 250 per line, 110 per point. */
 typedef struct Column {
   const real *weight; /* of the first point */
   real a[CELL_EDGE][3], b[CELL_EDGE][3], c[CELL_DEGREE][3];

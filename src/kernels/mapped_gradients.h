@@ -1,11 +1,11 @@
 /* Nodes to gradients at the points and back where points are not nodes, for mapped.cu, which includes this. The 1D
- * matrices are applied on the way, values I and derivatives G = D I, so that only n layers of q x q numbers go
- * through shared memory, three a node:
+ * matrices, values I and derivatives G = D I, are applied on the way, so that only n layers of q x q numbers go
+ * through shared memory, three per node:
  *   y-lines (k, i) [n^2]: u -> I u, G u | x-lines (k, j) [n q]: I I u, G I u, I G u | z-lines (j, i) [q^2]:
  *   gradient in registers
- * and backwards: 4 barriers per cell and 8 n^2 q + 12 n q^2 numbers written or read, against 8 and 4 n^2 q + 4 n q^2
- * + 15 q^3 of interpolation first and derivatives at the points: fewer while q is small. Arithmetic is about the
- * same there. */
+ * and backwards: 4 barriers per cell and 8 n^2 q + 12 n q^2 numbers written or read, against 8 barriers and 4 n^2 q +
+ * 4 n q^2 + 15 q^3 numbers with interpolation first and derivatives at the points. This is fewer while q is small;
+ * arithmetic is then about the same. */
 #ifndef TESK_MAPPED_GRADIENTS_H
 #define TESK_MAPPED_GRADIENTS_H
 
@@ -41,7 +41,7 @@ TESK_DEVICE void add_derived(const real in[Q], real out[N]) {
   }
 }
 
-/* Where a thread's line begins in the first of three buffers. */
+/* The start of a thread's line in the first of three buffers. */
 TESK_DEVICE real *x_row(real *s, int t) {
   return s + t / (N * Q) * PC + x_line(t % (N * Q), N);
 }

@@ -1,22 +1,21 @@
-/* Hanging nodes of the cells of mapped.cu, which includes this: the steps of include/tessera/space.h.
+/* Hanging nodes of the cells of mapped.cu, which includes this file: the steps of include/tessera/space.h.
  *
- * Lines along the direction of a thread's own line are interpolated in its registers. For the other two directions
- * all nodes go to shared memory and back; a choice of the nodes that can be affected is up to 17 % slower. Only
- * lines
- * in the three planes in which a child touches its parent's boundary can be interpolated, and a thread takes one of
- * the 2 N of a cell and direction, N in either of the two planes along that direction (the line in both is the
- * first one's). Upper children are lower ones seen from the other end, so one matrix W serves both: their lines are
- * read and written backwards.
- * The mask of a block's first cell says in which directions anything is to be done in the block (bit DIRECTIONS +
- * d); the host puts cells of the same directions together. Most blocks of an adapted mesh do two directions of
- * three, one of them in registers. */
+ *Lines along the direction of a thread's own line are interpolated in its registers. For the other two directions all
+ *nodes go to shared memory and back; moving only the affected nodes is up to 17 % slower. Only lines in the three
+ *planes in which a child touches its parent's boundary can be interpolated. A cell and direction have 2 N such lines,
+ *N in each of the two planes along the direction (the first plane has the line in both); a thread takes one of them.
+ *Upper children are lower children seen from the other end, so one matrix W serves both: lines of upper children are
+ *read and written backwards.
+ *The mask of a block's first cell says in which directions any line of the block is interpolated (bit DIRECTIONS +
+ *d); the host puts cells with the same directions together. Most blocks of an adapted mesh have two directions, one
+ *of them in registers. */
 #ifndef TESK_MAPPED_HANGING_H
 #define TESK_MAPPED_HANGING_H
 
 #include "hanging_lines.h"
 
 #define OWN (COLLOCATED ? 2 : 1)    /* the direction of a thread's own line */
-#define ACROSS (COLLOCATED ? 1 : 2) /* lines of a thread are numbered along x, then along this one */
+#define ACROSS (COLLOCATED ? 1 : 2) /* lines of a thread are numbered along x, then along this direction */
 #define SIDE(mask, d) ((mask) >> (d)&1 ? N - 1 : 0)
 
 typedef struct Hanging {
@@ -46,7 +45,7 @@ TESK_DEVICE Hanging find_hanging(const TeskMapped *a, long long first, int t, Ce
   return h;
 }
 
-/* in <- W in, or W' in, with the W of lower children, whose first row is a unit vector. */
+/* in <- W in, or W' in, with W for lower children, whose first row is a unit vector. */
 #define MULTIPLY_BY_W(in, result)                                                                            \
   TESK_UNROLL                                                                                                \
   for (int i = 0; i < N; i++) {                                                                              \
@@ -79,8 +78,8 @@ TESK_DEVICE void hang_line(const Hanging *h, const int d, const int transposed) 
   MULTIPLY_BY_W(in, line[i * step])
 }
 
-/* v: the thread's own line, `own` where it stands in shared memory; from nodes of the coarse side to the cell's
- * own, or transposed. The directions may come in any order. */
+/* v: the thread's own line, `own` its place in shared memory; from nodes of the coarse side to the cell's own nodes,
+ * or transposed. The directions may come in any order. */
 TESK_DEVICE void hang(const Hanging *h, const int transposed, int t, real *own, const int step, real v[N]) {
   hang_own(h, transposed, v);
   if (!(h->directions & (1 | 1 << ACROSS))) return;

@@ -1,19 +1,21 @@
 /* Stiffness at Gauss points of trilinear hexahedra with few nodes, y = sum over cells of I' (D' G D + mass W) I x,
- * with factors from the cell's polynomial. Where a cell has so few lines that one thread per line (mapped.cu) leaves
- * lanes idle, a thread owns a layer of points:
- *   thread (c, k) of a warp: cell c of CELLS, layer k of Q, z = point k; reads and writes the z-lines k, k + Q, ...
- *   of the cell's N^2 nodes to shared memory | u and du/dz on its layer, [N][N] each | for each row j of the layer:
- *   values and derivatives by y of the row,
- *   [N] each, for each point: gradient, factors, back to the row; back to the layer | layers to shared memory |
- *   sums over layers to x
+ * with factors from the cell's polynomial. Such a cell has so few lines that one thread per line (mapped.cu) would
+ * leave lanes idle. Here a thread owns a layer of points: thread (c, k) of a warp has cell c of CELLS and layer k of
+ * Q, z = point k.
+ *   read    the z-lines k, k + Q, ... of the cell's N^2 lines of nodes, to shared memory
+ *   | in    u and du/dz on the thread's layer, [N][N] each
+ *     rows  for each row j of the layer: its values and its derivatives by y, [N] each;
+ *           for each point of the row: gradient, factors, back to the row; then back to the layer
+ *   | out   layers to shared memory
+ *   | sum   over layers, for the same z-lines; added to the result
  * "|" is a barrier of the warp; nothing else is shared. Shared memory: 2 Q N^2 numbers per cell. Registers: 4 N^2
  * numbers of the layer, 6 N of the row, 25 of its geometry.
- * Geometry at fixed y and z: A = dx/dxi is constant, B = dx/deta and C = dx/dzeta linear in xi. With s = C x A, t =
- * A x B, p = A.B / A.A, q = A.C / A.A, D = B.s = |J|: G11 = s.s / D, G12 = s.t / D, G22 = t.t / D (times weights),
- * and with h1 = g1 - p g0, h2 = g2 - q g0
- *   w1 = G11 h1 + G12 h2, w2 = G12 h1 + G22 h2, w0 = D / A.A g0 - p w1 - q w2:
- * quadratic and linear polynomials of xi, 26 operations per point and 106 a row.
- * Flops (multiply-adds) a cell: 4 Q^2 N (Q + N) + 2 Q N^3 + Q^2 (3 N^2 + 106) + 26 Q^3; bytes as mapped.cu.
+ * Geometry at fixed y and z: A = dx/dxi is constant, B = dx/deta and C = dx/dzeta linear in xi. With s = C x A,
+ * t = A x B, p = A.B / A.A, q = A.C / A.A, D = B.s = |J|: G11 = s.s / D, G12 = s.t / D, G22 = t.t / D (times
+ * weights), and with h1 = g1 - p g0, h2 = g2 - q g0
+ *   w1 = G11 h1 + G12 h2, w2 = G12 h1 + G22 h2, w0 = D / A.A g0 - p w1 - q w2.
+ * These are quadratic and linear polynomials of xi: 26 operations per point and 106 per row.
+ * Flops (multiply-adds) per cell: 4 Q^2 N (Q + N) + 2 Q N^3 + Q^2 (3 N^2 + 106) + 26 Q^3; bytes as in mapped.cu.
  * Macros: those of mapped.cu; a group is a warp of CELLS = 32 / Q cells; PC: the pitch of a cell in shared memory. */
 #include "kernel.h"
 #include "mapped_arguments.h"
@@ -41,13 +43,13 @@ TESK_DEVICE void cross(const real u[3], const real v[3], real w[3]) {
 }
 
 /* ---- geometry ------------------------------------------------------------------------------------------ */
-/* At fixed z: A = a0 + a1 eta, B = b0 + a1 xi, C from the coefficients themselves. */
+/* At fixed z: A = a0 + a1 eta, B = b0 + a1 xi; C is computed from the coefficients. */
 typedef struct Layer {
   const real *c; /* c_1 c_2 c_3 c_12 c_13 c_23 c_123 (mapped_geometry.h) */
   real a0[3], a1[3], b0[3], t1[3], tt, weight;
 } Layer;
 
-/* Of the point xi of a row: s.s, s.t, t.t, D are ss[0] + xi (ss[1] + xi ss[2]), ...; p, q linear. */
+/* At the point xi of a row: s.s, s.t, t.t and D are ss[0] + xi (ss[1] + xi ss[2]), ...; p and q are linear. */
 typedef struct Row {
   real ss[3], st[3], tt[3], D[3], p[2], q[2], weight, inverse; /* 1 / A.A, times weight */
 } Row;
@@ -142,7 +144,8 @@ TESK_DEVICE void set_zero(real *v, int count) {
   for (int i = 0; i < count; i++) v[i] = 0;
 }
 
-/* A row of points: the row's nodes u[3][N], values, derivatives by y, by z, replaced by what the points give back. */
+/* A row of points. u[3][N] holds the row's nodes: values, derivatives by y, derivatives by z; the results of the
+ * points replace them. */
 TESK_DEVICE void at_row(const TeskMapped *a, const Row *row, real u[3 * N]) {
   real out[3 * N];
   set_zero(out, 3 * N);
@@ -170,7 +173,8 @@ TESK_DEVICE void at_row(const TeskMapped *a, const Row *row, real u[3 * N]) {
   for (int l = 0; l < 3 * N; l++) u[l] = out[l];
 }
 
-/* A layer of points: v[LINES] the values of its nodes, d[LINES] the derivatives by z; replaced. */
+/* A layer of points: v[LINES] has the values at its nodes, d[LINES] the derivatives by z; both are replaced by
+ * results. */
 TESK_DEVICE void at_layer(const TeskMapped *a, const Layer *layer, real v[LINES], real d[LINES]) {
   real v_out[LINES], d_out[LINES];
   set_zero(v_out, LINES);
@@ -192,7 +196,7 @@ TESK_DEVICE void at_layer(const TeskMapped *a, const Layer *layer, real v[LINES]
   for (int l = 0; l < LINES; l++) v[l] = v_out[l], d[l] = d_out[l];
 }
 
-/* The nodes of a cell at s[NODES] to layer k, and back: layers in [value, derivative][Q][LINES]. */
+/* From the nodes of a cell at s[NODES] to layer k, and back: layers in [value, derivative][Q][LINES]. */
 TESK_DEVICE void to_layer(const real *s, int k, real v[LINES], real d[LINES]) {
   set_zero(v, LINES);
   set_zero(d, LINES);
@@ -252,7 +256,7 @@ TESK_KERNEL(tesk_mapped, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)x, (rea
   TESK_SHARED(memory);
   Line line[OWN];
   real dot = 0;
-  /* the lanes that are left over work for nobody, in a place of their own */
+  /* lanes without work have separate memory */
   const int t = (int)threadIdx.x % GROUP, group = (int)threadIdx.x / GROUP, spare = t >= CELLS * Q,
             c = spare ? 0 : t / Q, k = spare ? 0 : t % Q;
   Cell cell = find_cell(&a, ((long long)blockIdx.x * GROUPS + group) * CELLS, c);

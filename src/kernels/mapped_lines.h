@@ -4,7 +4,7 @@
 #define TESK_MAPPED_LINES_H
 
 /* ---- contractions along a line ------------------------------------------------------------------------- */
-/* Sums and differences of opposite values; the middle one of an odd length alone. */
+/* Sums and differences of opposite values; in an odd length the middle value stands alone. */
 #define FOLD(length, in, e, o)                                                                               \
   TESK_UNROLL                                                                                                \
   for (int l = 0; l < (length) / 2; l++) {                                                                   \

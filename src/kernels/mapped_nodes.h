@@ -1,6 +1,6 @@
-/* Nodes of mapped cells, for mapped.cu and mapped_layers.cu, which include this: the cells of threads, lines of N
- * nodes of the index, read from x and added to y. Macros: N, NODES (of a cell), COMPONENTS, OUTPUT, ORDERED, ROWS,
- * INDEX_ONCE, DOT, MERGE (then LINES a cell, lane after lane). */
+/* Nodes of mapped cells, for mapped.cu and mapped_layers.cu, which include this file: the cells of threads, and lines
+ * of N nodes of the index, which are read from x and added to y. Macros: N, NODES (of a cell), COMPONENTS, OUTPUT,
+ * ORDERED, ROWS, INDEX_ONCE, DOT, MERGE (then LINES per cell, lane after lane). */
 #ifndef TESK_MAPPED_NODES_H
 #define TESK_MAPPED_NODES_H
 
@@ -31,14 +31,14 @@ TESK_DEVICE Cell find_cell(const TeskMapped *a, long long first, int c) {
 #define READ_INDEX(p) TESK_HELD(p)
 #endif
 
-/* Where the `count` nodes node, node + step, ... of a cell are: a line that is read at the start and written at the
- * end. */
+/* The places of the `count` nodes node, node + step, ... of a cell: a line that is read at the start and written at
+ * the end. */
 typedef struct Line {
   int at[N];
 } Line;
 
 #if ROWS
-/* Node i of a row: code 4 first + (1 where the first is constrained) + (2 where the last is), or ~first where all
+/* Node i of a row: code 4 first + (1 if the first node is constrained) + (2 if the last is), or ~first if all nodes
  * are. */
 TESK_DEVICE int row_node(int code, int i) {
   if (code < 0) return code - i; /* ~(~code + i) */
@@ -79,9 +79,9 @@ TESK_DEVICE void load_line(const real *x, Cell cell, int component, int node, in
 }
 
 #if MERGE
-/* Where a cell follows its neighbour in x, lane t + LINES - (N - 1) has the nodes of lane t at the other side of
- * the face: it adds both values at once.
- * Returns the nodes of this lane that another one takes, a bit each. All lanes of a warp come here. */
+/* If a cell follows its neighbour in x, lane t + LINES - (N - 1) has the nodes of lane t at the other side of the
+ * face: it adds both values at once. Returns the nodes of this lane that another lane adds, one bit each. All lanes
+ * of a warp must call this. */
 TESK_DEVICE int merge_line(int t, int active, const Line *line, real v[N]) {
   const int by = LINES - (N - 1), lane = (int)threadIdx.x % 32, begins = active && t % N == 0 && lane >= by;
   int taken = 0;
@@ -96,7 +96,8 @@ TESK_DEVICE int merge_line(int t, int active, const Line *line, real v[N]) {
 }
 #endif
 
-/* A constrained row is the identity; all its cells write the same. Returns what the line adds to x . y, with DOT. */
+/* A constrained row is the identity; all its cells write the same value. With DOT: returns the line's part of x .
+ * y. */
 TESK_DEVICE real store_line(const real *x, real *y, Cell cell, int component, int node, int step,
                             const Line *line, const real v[N], int taken) {
   real dot = 0;

@@ -5,9 +5,9 @@
  *   I'   y-lines | x-lines, written to y
  * "|" is a barrier. A collocated operator starts and ends with y-lines. All lines are read and written in place by
  * their threads.
- * HANGING: lines along a thread's own line are interpolated in its registers; across it the one line on the side
- * where the child touches its parent's boundary, of which each thread has a node, goes through shared memory
- * (mapped_hanging.h tells more).
+ * HANGING: lines along a thread's own line are interpolated in its registers; across it only one line can be
+ * interpolated, on the side where the child touches its parent's boundary. Each thread has a node of that line, which
+ * goes through shared memory (see mapped_hanging.h).
  * Shared memory: q^2 numbers per cell, rows of odd pitch PY. Registers: v, dy and the line at work, 4 q numbers.
  * Flops per cell, even-odd: a line from n to q: n q + 2 n + 2 q; I and I' 2 (n + q) lines, D and D' 4 q; a point: 6
  * (stiffness), 2 (mass), 14 more from vertices. Bytes per cell: 8 (2 n^2 + s q^2), s = 1 mass, 3 stiffness, 4 both;

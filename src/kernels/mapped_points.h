@@ -1,4 +1,4 @@
-/* Factors at one point of a mapped cell, and contractions of a whole cell by one block: for kernels that run once
+/* Factors at one point of a mapped cell, and contractions of a whole cell by one block, for kernels that run once
  * (mapped_diagonal.cu, mapped_csr.cu). Macros: factor (type of stored factors), real, DIM, N, Q, MASS, STIFFNESS,
  * GEOMETRY. All arithmetic is float64. */
 #ifndef TESK_MAPPED_POINTS_H
@@ -114,9 +114,8 @@ TESK_DEVICE void factors_at(const TeskMapped *a, long long cell, int point, doub
 #endif
 }
 
-/* out <- s' u, and + t' v where v is there, along direction e of a cell whose directions before e have nodes and
- * whose others have points:
- * s, t [Q][N]. The threads of a block share the work; no barrier. */
+/* out <- s' u, plus t' v if v is given, along direction e of a cell. The directions before e have nodes, the others
+ * points: s, t [Q][N]. The threads of a block share the work; no barrier. */
 TESK_DEVICE void contract(int e, const double *s, const double *u, const double *t, const double *v,
                           double *out) {
   const int inner = e == 0   ? 1

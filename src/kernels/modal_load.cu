@@ -3,9 +3,9 @@
  *   tesk_modal_cells     b <- int f v, the whole vector
  *   tesk_modal_faces     b += int over an end of the box of g (weight v), in the cells there
  *   tesk_modal_inflow    the same of (b.n)- g, with the speeds of src/kernels/upwind.cu at its points
- * A thread evaluates points, then takes lines of them: contractions with the modes, a direction after the other,
- * through two arrays of shared memory. An entry has one writer. Flops per cell: 2 N Q^DIM, and the function
- * Q^DIM times. Bytes: b once, of faces twice for those cells.
+ * A thread evaluates the functions at points, then contracts lines of points with the modes, one direction after the
+ * other, through two arrays of shared memory. An entry has one writer. Flops per cell: 2 N Q^DIM, and Q^DIM
+ * evaluations of the function. Bytes: b once; at faces b of their cells twice.
  * Macros: real = double, DIM, N (modes of a cell), Q (points), THREADS. Tables: modal [Q][N], point [Q], weight [Q];
  * tesk_value(number, x, y, z, t), f number 0. */
 #include "kernel.h"
@@ -35,7 +35,7 @@ TESK_DEVICE void contract(int inner, int outer, const real *from, real *to) {
   __syncthreads();
 }
 
-/* The place of a cell's first mode; from one mode to the next of direction d. */
+/* The place of a cell's first mode; the step from one mode to the next of direction d. */
 TESK_DEVICE long long far_of(const TeskModal *s, int d) {
   const long long row = s->cells[0] * N;
   return d == 0 ? 1 : d == 1 ? row : row * s->cells[1] * N;
@@ -48,7 +48,7 @@ TESK_DEVICE long long place_of(const TeskModal *s, const int at[3], const int m[
   return place;
 }
 
-/* Function `number` at a point of a cell, q by direction; where = d: at an end of direction d. */
+/* Function `number` at a point of a cell, with indices q per direction; where = d: at an end of direction d. */
 TESK_DEVICE real value_at(const TeskModal *s, const int at[3], const int q[3], int where, int end, int number,
                           TeskClock *when) {
   double x[3] = {0, 0, 0};
@@ -92,7 +92,7 @@ TESK_KERNEL(tesk_modal_cells, THREADS, 1, (double *)b, (TeskModal)s, (TeskClock 
   }
 }
 
-/* The cell of a block at an end: numbers of the other directions, x fastest. */
+/* The cell of a block at an end: its numbers in the other directions, x fastest. */
 TESK_DEVICE void cell_at(const TeskModal *s, int d, int end, int at[3]) {
   int rest = (int)blockIdx.x;
   TESK_UNROLL
@@ -106,7 +106,7 @@ TESK_DEVICE void cell_at(const TeskModal *s, int d, int end, int at[3]) {
   }
 }
 
-/* b += weight times the moments of A [FACE] across. */
+/* b += weight times the moments across of A [FACE]. */
 TESK_DEVICE void add_face(const TeskModal *s, const TeskModalFace *f, const int at[3], real scale, real *A,
                           double *b) {
   real *const B = A + POINTS;
@@ -131,7 +131,7 @@ TESK_DEVICE void add_face(const TeskModal *s, const TeskModalFace *f, const int 
   }
 }
 
-/* Point `id` of a face, by direction. */
+/* The indices of point `id` of a face, by direction. */
 TESK_DEVICE void point_of(int id, int d, int q[3]) {
   const int first = id % Q, second = id / Q;
   q[0] = d == 0 ? 0 : first;
@@ -160,7 +160,7 @@ TESK_KERNEL(tesk_modal_faces, THREADS, 1, (double *)b, (TeskModal)s, (TeskModalF
   add_face(&s, &f, at, sqrt(scale), A, b);
 }
 
-/* speed[cells, or 1][2 DIM][FACE], their weights in it; step: from one cell to the next. */
+/* speed[cells, or 1][2 DIM][FACE] contains the weights of the points; step: from one cell to the next. */
 TESK_KERNEL(tesk_modal_inflow, THREADS, 1, (double *)b, (TeskModal)s, (TeskModalFace)f,
             (const double *TESK_RESTRICT)speed, (long long)step, (TeskClock *)when) {
   TESK_SHARED(A);

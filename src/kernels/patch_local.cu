@@ -9,7 +9,7 @@
  *
  * A block works on PATCHES patches, a thread on lines: z (load, S'), y (S'), x (S', divide, S), y (S), z (S, add);
  * shared memory, or with GLOBAL_WORK global memory for the largest degrees, is the transpose between directions:
- * NODES^DIM values a patch in rows of NODES | 1.
+ * NODES^DIM values per patch in rows of NODES | 1.
  * Work per node: 4 DIM NODES flops. Bytes: r once, x read and written, and the tables where they are the patch's own.
  *
  * Macros: real, DIM, NODES, PATCHES, THREADS, GLOBAL_WORK. */

@@ -7,8 +7,8 @@
  * for the next row. In x:
  *   q = scale b - Q(x) - P(x-1) - P(x+1),   v = (q - off (x_left + x_right)) / diagonal
  * with Q, P the rows around weighted by the stencil at the same and the neighbouring x.
- * Floor per launch: x once read in its colour's neighbourhood, b and x of a quarter of the vertices. Macros: real,
- * DIM, THREADS; MIN_BLOCKS and STAGED of the plane kernel. */
+ * Floor per launch: x read once in the neighbourhood of the colour, b read and x written at a quarter of the
+ * vertices. Macros: real, DIM, THREADS; MIN_BLOCKS and STAGED of the plane kernel. */
 #include "kernel.h"
 
 #define ROWS 16 /* rows a block */
@@ -33,8 +33,8 @@ TESK_DEVICE Row load_row(const real *x, long long plane, int valid) {
   return row;
 }
 
-/* x, b: nodes [..][..][cells + 1]; rows y = 1 + colour_y + 2 i below cells_y, planes z = 1 + colour_z + 2
- * blockIdx.y. first: parity (0: odd vertices first, 1: even ones). */
+/* x, b: nodes [..][..][cells + 1]; rows y = 1 + colour_y + 2 i below cells_y, planes z = 1 + colour_z + 2 blockIdx.x.
+ * first: parity of the first colour (0: odd vertices, 1: even). */
 TESK_KERNEL(tesk_patch_q1, THREADS, 1, (real *)x, (const real *)b, (int)cells, (int)cells_y, (int)colour_y,
             (int)colour_z, (int)first, (long long)plane, (TeskStencil)a) {
   TESK_SHARED(memory); /* twice P and x of a row: [2][2][2 THREADS + 3] */
@@ -103,7 +103,7 @@ TESK_KERNEL(tesk_patch_q1, THREADS, 1, (real *)x, (const real *)b, (int)cells, (
 #if DIM == 2
 enum { HEIGHT = 8 }; /* vertices of a thread */
 
-/* The rows beside y at x: sums of both neighbours, and own. */
+/* The rows beside y at x: the sums of both neighbours, and the own row. */
 typedef struct Beside {
   real own, sides;
 } Beside;
@@ -117,9 +117,10 @@ TESK_DEVICE Beside beside(const real *x, int valid) {
   return b;
 }
 
-/* One colour of vertices, (colour_x, colour_y): a thread HEIGHT of a column, neighbours in a warp are neighbours in
- * memory. Vertices of a colour do not know each other, so wide boxes may be cut anywhere. x and the b of half of the
- * rows are read, and half of the rows written, in a colour: 64 bytes an unknown in a sweep in float64. */
+/* One colour of vertices, (colour_x, colour_y): a thread has HEIGHT vertices of a column, neighbours in a warp are
+ * neighbours in memory. Vertices of a colour do not depend on each other, so wide boxes may be cut anywhere. Per
+ * colour x and half of the rows of b are read, and half of the rows written: 64 bytes per unknown in a sweep in
+ * float64. */
 TESK_KERNEL(tesk_patch_q1_points, THREADS, 1, (real *)x, (const real *)b, (int)cells, (int)cells_y,
             (int)colour_x, (int)colour_y, (TeskStencil)a) {
   const int column = 1 + colour_x + 2 * (int)(blockIdx.x * THREADS + threadIdx.x), pitch = cells + 1;
@@ -145,10 +146,10 @@ TESK_KERNEL(tesk_patch_q1_points, THREADS, 1, (real *)x, (const real *)b, (int)c
 #endif
 
 #if DIM == 3
-/* The same with both y-colours in one launch: a block owns a plane and marches through its rows, the second
- * y-colour one row behind the first, so that x is read once where two launches read it twice: 4 values an unknown
- * in a sweep in place of 6. Nobody writes the planes around meanwhile. Vertices t + 1 and t + 1 + THREADS a thread:
- * neighbours in a warp are neighbours in memory. */
+/* The same with both y-colours in one launch. A block owns a plane and marches through its rows, the second y-colour
+ * one row behind the first, so that x is read once instead of twice: 4 values per unknown in a sweep instead of 6.
+ * Nobody writes the planes around meanwhile. A thread has the vertices t + 1 and t + 1 + THREADS: neighbours in a
+ * warp are neighbours in memory. */
 enum { LENGTH = 2 * THREADS + 2 }; /* of a row in shared memory, boundary vertices included */
 
 typedef struct Weights {
@@ -171,9 +172,8 @@ TESK_DEVICE void load_pair(const real *x, const real *b, long long plane, int va
 }
 
 /* Both x-colours of a row; v: the new values. Y, D: sums of the two rows beside it in this plane and in the planes
- * around.
- * P: this thread's place in a row of shared memory, that of x follows; two such pairs take turns, so that two
- * barriers per row do. */
+ * around. P: this thread's place in a row of shared memory; the place of x follows. Two such pairs alternate, so that
+ * two barriers per row are enough. */
 TESK_DEVICE void solve_row(const Weights *a, real *P, const Pair *row, const real *Y, const real *D,
                            int mine_first, const int *on, int valid, real *v) {
   real *const X = P + LENGTH, q[2];
@@ -186,7 +186,7 @@ TESK_DEVICE void solve_row(const Weights *a, real *P, const Pair *row, const rea
   __syncthreads();
   TESK_UNROLL
   for (int i = 0; i < 2; i++) q[i] -= P[i * THREADS - 1] + P[i * THREADS + 1];
-  if (mine_first) { /* reads the other colour, which nobody writes yet */
+  if (mine_first) { /* reads the other colour, which no thread writes yet */
     TESK_UNROLL
     for (int i = 0; i < 2; i++) {
       v[i] = a->s00 * (q[i] - a->s10 * (X[i * THREADS - 1] + X[i * THREADS + 1]));
@@ -204,9 +204,8 @@ TESK_DEVICE void solve_row(const Weights *a, real *P, const Pair *row, const rea
   }
 }
 
-/* STAGED: the next two rows come in through shared memory, 16 numbers a thread that nobody else reads, in place of
- * 24 registers (float64):
- * more planes at a time. */
+/* STAGED: the next two rows are copied through shared memory, 16 numbers per thread that no other thread reads,
+ * instead of through 24 registers (float64): then more planes run at a time. */
 TESK_DEVICE void copy_pair(const real *x, const real *b, long long plane, int valid, const int *on,
                            real *stage) {
   TESK_UNROLL
@@ -236,7 +235,7 @@ TESK_DEVICE void store_pair(real *x, const int *on, int valid, const real *v) {
     if (valid && on[i]) x[i * THREADS] = v[i];
 }
 
-/* Plane z = 1 + colour_z + 2 blockIdx.x. first: parity in x and y of what comes first (0: odd, 1: even). */
+/* Plane z = 1 + colour_z + 2 blockIdx.x. first: parity in x and y of the first colour (0: odd, 1: even). */
 TESK_KERNEL(tesk_patch_q1_plane, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (int)cells, (int)cells_y,
             (int)colour_z, (int)first, (long long)plane, (TeskStencil)s) {
   TESK_SHARED(memory); /* [2][P, x][LENGTH], STAGED: [16][THREADS] */
@@ -247,7 +246,7 @@ TESK_KERNEL(tesk_patch_q1_plane, THREADS, MIN_BLOCKS, (real *)x, (const real *)b
   const int on[2] = {t + 1 < cells, t + 1 + THREADS < cells};
   const long long begin = (1 + colour_z + 2 * (long long)blockIdx.x) * plane + t + 1;
   for (int i = t; i < 4 * LENGTH; i += THREADS) memory[i] = 0;
-  int y = 1 + first; /* of the first colour; the second one's is y - 1 */
+  int y = 1 + first; /* row of the first colour; the second colour is at y - 1 */
   Pair behind, row, ahead;
 #if STAGED
   real *const stage = memory + 4 * LENGTH + t;

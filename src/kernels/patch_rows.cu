@@ -9,17 +9,17 @@
  * with sums of the two faces for even modes and differences for odd ones. All matrices are of cells of width 1; the
  * host passes rz = (hx/hz)^2, ry = (hx/hy)^2, r0 = c hx^2 / a and scale = hx / (a hy hz) of the right-hand side.
  *
- * Work per launch and point, multiply-adds: 4 even-odd contractions (4 (k + 1/2)) and 2 of bubbles (k - 1) in place
- * of the 12 that two colours cost; memory: b once, x once written, and of x the boundary rows and every 2k-th
- * column read.
+ * Work per launch and point, multiply-adds: 4 even-odd contractions (4 (k + 1/2)) and 2 of bubbles (k - 1), instead
+ * of the 12 of two separate colours. Memory: b read once, x written once; of x only the boundary rows and every 2k-th
+ * column are read.
  *
- * A chunk holds the nodes [e k, (e + CELLS) k) with e of the colour that comes second. Vertex e and the bubbles of cell
- * e - 1 wait for vertex e + 1: what is written lags k - 1 nodes behind what is read.
+ * A chunk holds the nodes [e k, (e + CELLS) k) with e of the second colour. Vertex e and the bubbles of cell e - 1
+ * wait for vertex e + 1: writing lags k - 1 nodes behind reading.
  *
  * In 2D rows are too few for a GPU: they are cut into segments, with a block for each. A block begins WARM cells before
- * its segment and writes nothing there: vertex e - 1 and the bubbles of cell e - 1 come out as in the block before. For
- * that, blocks beside one another need old values of the vertices e - 2 and e, which one of them writes: these columns
- * are saved before (tesk_patch_edges).
+ * its segment and writes nothing there: vertex e - 1 and the bubbles of cell e - 1 come out as in the block before.
+ * For this, neighbouring blocks need the old values of the vertices e - 2 and e, which one of the blocks writes:
+ * these columns are saved before (tesk_patch_edges).
  *
  * Macros: real, DIM, DEGREE, CELLS (even), ROWS_A_BLOCK, THREADS, MIN_BLOCKS, PAD (rows of an odd number of values
  * in shared memory).
@@ -145,7 +145,8 @@ typedef struct Line {
   real old;        /* old value of its right vertex */
 } Line;
 
-/* Bubble modes of one cell from its K - 1 inner values, and what they give to the two vertices. w: coupling a mode. */
+/* Bubble modes of one cell from its K - 1 inner values, and their contributions to the two vertices. w: coupling per
+ * mode. */
 TESK_DEVICE void condense(const real *f, const real *w, real *modes, real *left, real *right) {
   real e[K], o[K], even = 0, odd = 0;
   TESK_UNROLL
@@ -199,8 +200,8 @@ TESK_DEVICE void expand(const real *modes, const real *w, const real *inverse, r
   }
 }
 
-/* v: 2 K values of the cells e, e + 1, replaced by the solution one cell to the left. table: [2 BUBBLES + 2][LINES]
- * at this line. */
+/* v: 2 K values of the cells e, e + 1 become the solution one cell to the left. table: [2 BUBBLES + 2][LINES] at this
+ * line. */
 TESK_DEVICE void line_step(Line *line, real *v, const real *table, int e, int n, real next_old) {
   real w[K], inverse[K], modes0[K], modes1[K], f[K], u[K], left0, right0, left1, right1;
   TESK_UNROLL
@@ -235,9 +236,9 @@ TESK_DEVICE void line_step(Line *line, real *v, const real *table, int e, int n,
 }
 
 /* ---- boundary rows ------------------------------------------------------------------------------------- */
-/* x-products of one cell of one pair of boundary rows; the sum (part 0) or the difference (part 1) of the two.
- * F[row][part][M, K][PITCH] holds left vertices and inner nodes, R[row][part][M, K][CELLS + 1] what the cell before
- * gives to vertices. */
+/* x-products of one cell for one pair of boundary rows: the sum (part 0) or the difference (part 1) of the two rows.
+ * F[row][part][M, K][PITCH] holds left vertices and inner nodes, R[row][part][M, K][CELLS + 1] the contribution of
+ * the cell before to vertices. */
 TESK_DEVICE void face_products(int task, const real *raw, real *F, real *R) {
   const int cell = task % CELLS, part = task / CELLS % 2, row = task / CELLS / 2; /* row = p FACES + q */
   const real *lower = raw + 2 * row * (CX + 1) + cell * K, *upper = lower + CX + 1;
@@ -312,7 +313,7 @@ TESK_DEVICE void face_modes(int task, const real *F, const real *R, real *G, rea
 }
 #endif
 
-/* In place along one direction of a block of old x: S^-1. */
+/* S^-1 applied in place along one direction to a block of old x. */
 TESK_DEVICE void column_modes(real *x, int stride) {
   real v[M], w[M];
   TESK_UNROLL
@@ -323,7 +324,7 @@ TESK_DEVICE void column_modes(real *x, int stride) {
 }
 
 /* ---- the kernel ---------------------------------------------------------------------------------------- */
-/* What a thread does in the different phases; fixed while the block marches. */
+/* A thread's tasks in the different phases; fixed while the block marches. */
 typedef struct Thread {
   int t, last; /* its number; node of the upper end in x */
   long long plane;
@@ -335,12 +336,12 @@ typedef struct Thread {
   int column_on;
   int first, end;    /* cells of the segment */
   const real *edges; /* 2D: old values of vertex `first` - 2 at this line */
-  int edge_step;     /* from there to those of `first`, of `end` - 2, of `end` */
+  int edge_step;     /* step from there to the values of `first`, `end` - 2, `end` */
   const real *x;     /* boundary rows: column raw_s of rows raw_row, raw_row + THREADS / (CX + 1), ... */
   int raw_s, raw_row;
 } Thread;
 
-/* Starts to load what the chunk at cell e reads, except old vertices. */
+/* Starts to load the data of the chunk at cell e, except old vertices. */
 TESK_DEVICE void load_chunk(const Thread *me, real *raw, const int *offsets, int e) {
   if (me->t < P * M * CX) {
     const int node = e * K + me->s;
@@ -385,7 +386,7 @@ TESK_DEVICE void forward_z(const Thread *me, real scale) {
 #endif
 }
 
-/* Modes along y, and less what the boundary rows give. (p, jz, s) */
+/* Transforms to modes along y, and subtracts the terms of the boundary rows, for (p, jz, s). */
 TESK_DEVICE void forward_y(real *line, const real *G, int p, int jz, int s, real az, real cz, real ry) {
   real v[M], w[M];
   TESK_UNROLL
@@ -418,7 +419,7 @@ TESK_DEVICE void backward_y(real *line) {
   for (int i = 0; i < M; i++) line[i * PITCH] = v[i];
 }
 
-/* Solution along z back to nodes and to memory. */
+/* Transforms the solution along z back to nodes and writes it to memory. */
 TESK_DEVICE void backward_z(const Thread *me, int e) {
   const int node = e * K + me->s - (K - 1);
   const int valid = me->node_on && node > 0 && node < me->last && e >= me->first;
@@ -438,8 +439,8 @@ TESK_DEVICE void backward_z(const Thread *me, int e) {
 }
 
 #if DIM == 2
-/* edges[segment][vertex e - 2, vertex e][y] <- x, at the beginning e = i segment - shift of each segment but the first;
- * zero where there is no such vertex. */
+/* edges[segment][vertex e - 2, vertex e][y] <- x, at the beginning e = i segment - shift of each segment but the
+ * first; zero if there is no such vertex. */
 TESK_KERNEL(tesk_patch_edges, THREADS, 1, (const real *)x, (real *)edges, (int)cells, (int)nodes_y,
             (int)pitch, (int)segment, (int)shift) {
   const int y = (int)(blockIdx.x * THREADS + threadIdx.x), i = (int)blockIdx.y,
@@ -451,8 +452,8 @@ TESK_KERNEL(tesk_patch_edges, THREADS, 1, (const real *)x, (real *)edges, (int)c
 #endif
 
 /* x, b: nodes [..][..][pitch] with planes `plane` apart. cells: in x. Patches of this launch: in y at vertices
- * 1 + colour_y + 2 i, i < patches_y, in z by block; colour: that of y, then of z. shift: 0 forward, 1 backward.
- * segment: cells of one, in 2D; edges: of tesk_patch_edges. lines [2 BUBBLES + 2][LINES]:
+ * 1 + colour_y + 2 i, i < patches_y, in z by block; colour: first of y, then of z. shift: 0 forward, 1 backward.
+ * segment: cells of a segment, in 2D; edges: of tesk_patch_edges. lines [2 BUBBLES + 2][LINES]:
  * couplings, inverses, 1 / diagonal, off-diagonal of each line; modes [2][M]: rz a, c. */
 TESK_KERNEL(tesk_patch_rows, THREADS, MIN_BLOCKS, (real *)x, (const real *)b, (const real *)lines,
             (const real *)modes, (int)cells, (int)patches_y, (int)colour, (int)shift, (int)segment,

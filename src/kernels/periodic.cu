@@ -1,12 +1,12 @@
 /* Spreads vectors of a box with periodic directions to an open box, and sums them back: see src/space/periodic.h.
- * One thread per entry of the result; no shared memory. Bytes per entry: one number read, one written, and of sums the
- * base. Macros: real. */
+ * One thread per entry of the result; no shared memory. Bytes per entry: one number read, one written; sums also read
+ * the base. Macros: real. */
 #include "kernel.h"
 #include "periodic_arguments.h"
 
 #define THREADS 256
 
-/* y <- x on all nodes of the open box; with `own`, zero on nodes that are copies. */
+/* y <- x on all nodes of the open box. `own`: zero on nodes that are copies. */
 TESK_KERNEL(tesk_periodic_spread, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y, (TeskPeriodic)r,
             (int)own) {
   const long long i = (long long)blockIdx.x * THREADS + threadIdx.x,
@@ -22,13 +22,13 @@ TESK_KERNEL(tesk_periodic_spread, THREADS, 1, (const real *TESK_RESTRICT)x, (rea
   y[i] = inside || !own ? x[from] : 0;
 }
 
-/* First own node of the open box that is node i of a direction; past its last own one where there is none. */
+/* The first own node of the open box that is node i of a direction; beyond the last own node if there is none. */
 TESK_DEVICE int first_copy(const TeskPeriodic *r, int d, int i) {
   const int n = r->nodes[d], offset = (i - r->shift[d] - r->low[d]) % n;
   return r->low[d] + (offset < 0 ? offset + n : offset);
 }
 
-/* x <- base + factor sum of the own copies in y; base NULL: zero. base may be x. */
+/* x <- base + factor times the sum of the own copies in y; base NULL: zero. base may be x. */
 TESK_KERNEL(tesk_periodic_collect, THREADS, 1, (const real *TESK_RESTRICT)y, (const real *)base, (real *)x,
             (TeskPeriodic)r, (real)factor) {
   const long long i = (long long)blockIdx.x * THREADS + threadIdx.x,

@@ -1,21 +1,21 @@
 /* y <- y + sign A x for the quadrature form of the diffusion operator on a box:
  *
- *   A = sum over cells of (B (x) B (x) B)' [ sum over d of D_d' diag(a w |J| / h_d^2) D_d + diag(c w |J|) ] (B (x)
- *   B (x) B),
+ *   A = sum over cells of (B (x) B (x) B)' [ sum over d of D_d' diag(a w |J| / h_d^2) D_d + diag(c w |J|) ]
+ *       (B (x) B (x) B)
  *
- * B: Gauss-Lobatto nodes to the N = DEGREE + 1 Gauss points of a direction, D: derivative of the polynomial through
- * these points.
+ * B takes Gauss-Lobatto nodes to the N = DEGREE + 1 Gauss points of a direction; D differentiates the polynomial
+ * through these points.
  *
- * A block works on CELLS cells of one launch, N^(DIM-1) threads per cell: thread = one line of N values in registers,
- * of any direction; shared memory is the transpose between directions. 3D: z (load, B), y (B), x (B, D'aD), y
- * (D'aD), z (D'aD, B'), x (B'), y (B', add): lines in x have one thread for (y, z), and so on, x fastest, so that
- * loads and sums are coalesced.
- * Shared memory: point values U and their images W, with VARIABLE the coefficient too, each N^DIM a cell in rows of
- * N | 1.
- * Work per point: nine even-odd products of a line, about 9 (N + 2) flops. Bytes per point: coefficient once, x once; a
- * result is added.
- * COLOURED: the cells of a launch share no nodes and add in turn, so that results have one order. Otherwise all
- * cells are one launch, and nodes between cells are added to by atomics.
+ * A block works on CELLS cells of one launch with N^(DIM-1) threads per cell. A thread holds one line of N values in
+ * registers, in any direction; shared memory transposes between directions. The steps in 3D: z (load, B), y (B), x
+ * (B, D'aD), y (D'aD), z (D'aD, B'), x (B'), y (B', add). Lines in x have one thread for each (y, z), and so on, x
+ * fastest, so that loads and sums are coalesced.
+ * Shared memory: point values U and their images W, with VARIABLE the coefficient too, each N^DIM numbers per cell in
+ * rows of N | 1.
+ * Work per point: nine even-odd products of a line, about 9 (N + 2) flops. Bytes per point: the coefficient and x are
+ * read once; a result is added.
+ * COLOURED: the cells of a launch share no nodes, and the launches follow one another, so that results have one
+ * order. Otherwise one launch has all cells, and atomics add to nodes between cells.
  *
  * Macros: real, DIM, DEGREE, CELLS, THREADS, VARIABLE (a at the points; else a number), REACTION, COLOURED.
  * Tables: those of quadrature_lines.h, tesk_w (weights). */

@@ -5,12 +5,12 @@
 typedef struct TeskDiffusion {
   int cells[3]; /* of the box; 1 where a direction does not exist */
   int dirichlet[6];
-  int first[3], step[3], count[3]; /* of this launch: cells first + i step, i < count */
-  int layers;                      /* of cells a block marches through (quadrature_tiles.cu) */
+  int first[3], step[3], count[3]; /* cells of this launch: first + i step, i < count */
+  int layers;                      /* layers of cells a block marches through (quadrature_tiles.cu) */
   int pitch;
   long long plane;
-  long long block_faces; /* numbers that a block may leave on its upper faces (there) */
-  double constant;       /* a, where it is one number */
+  long long block_faces; /* how many numbers a block may leave on its upper faces */
+  double constant;       /* a, if it is constant */
   double sign;           /* 1, or -1 for a residual */
   const void *h[3];      /* real: widths of the cells of each direction */
   const void *a,

@@ -1,13 +1,13 @@
 /* The operator of quadrature_tiles.cu in 3D for low degrees: a thread has a whole cell in registers, values p and
- * results r at its N^3 points, so that all nine products are free of shared memory.
+ * results r at its N^3 points, so that none of the nine products needs shared memory.
  *
- * A block owns TILE_X x TILE_Y columns of cells, one a thread, x fastest, and marches up. What cells share: upwards
- * a thread's own next layer; in x, then in y it passes its upper edge on to its neighbour through shared memory,
- * two barriers per layer. Upper faces of a block go to `faces` (tile_faces.h). Nodes and coefficient of the next
- * layer come in through shared memory without registers: nodes in three buffers of K planes in turn (a layer's
- * lowest plane is the highest of the one below), coefficients in two, a cell's with an odd pitch.
+ * A block owns TILE_X x TILE_Y columns of cells, one per thread, x fastest, and marches up. Sums at common nodes:
+ * upwards a thread keeps them for its next layer; in x, then in y it passes its upper edge to its neighbour through
+ * shared memory, two barriers per layer. Upper faces of a block go to `faces` (tile_faces.h). Nodes and coefficient
+ * of the next layer are copied to shared memory without registers: nodes to three alternating buffers of K planes (a
+ * layer's lowest plane is the highest plane of the layer below), coefficients to two, with an odd pitch per cell.
  *
- * Numbers in shared memory a cell and layer: coefficient N^3 written, 3 N^3 read; nodes about K^3 written, N^3
+ * Numbers in shared memory per cell and layer: coefficient N^3 written, 3 N^3 read; nodes about K^3 written, N^3
  * read; edges 4 K N. Floor and macros: as quadrature_tiles.cu, THREADS = TILE_X TILE_Y. */
 #include "kernel.h"
 #include "tables.h"
@@ -120,7 +120,7 @@ TESK_DEVICE void start_results(const TeskDiffusion *a, const real *p, int valid,
 }
 
 /* ---- what cells share ---------------------------------------------------------------------------------- */
-/* Passes the upper edges in x, then in y, of `planes` planes of results on; E: two arrays of edges. */
+/* Passes on the upper edges of `planes` planes of results, in x, then in y; E: two arrays of edges. */
 TESK_DEVICE void pass_x(int t, int planes, real *r, real *E) {
   TESK_UNROLL
   for (int i = 0; i < planes * N; i++) E[i * THREADS + t] = r[i * N + K];

@@ -1,24 +1,27 @@
-/* y <- A x or b - A x for the quadrature form with a coefficient that varies, on a box: the operator of
- * quadrature.cu, with results that are written once.
+/* y <- A x or b - A x for the quadrature form with a varying coefficient on a box. The operator is the operator of
+ * quadrature.cu; here each result is written once.
  *
- * A block owns TILE_X x TILE_Y columns of cells and marches up through `layers` layers of them. Thread = one line
- * of a cell in registers, N values of any direction; shared memory is the transpose between directions. "|" is a
- * barrier; U and W take turns:
- *   z   a thread owns a column of nodes: K new values, B                                       -> U
- *   | y  B                                                                                    U -> W
- *   | x  B, p; D' a D p (+ c p)                                                               W -> U (p)
- *   | the latter -> W; y: D' a D p in registers | added to W; z: the same | with W, B', plus what the layer below
- *   left  -> W
- *   | x  B': a cell's nodes but the last one, then the last ones of all cells of the row        W -> U
+ * A block owns TILE_X x TILE_Y columns of cells and marches up through `layers` layers of them. A thread holds one
+ * line of a cell in registers, N values in any direction; shared memory transposes between directions. "|" is a
+ * barrier; the buffers U and W alternate:
+ *   z   a thread owns a column of nodes: K new values, B                                         -> U
+ *   | y  B                                                                                     U -> W
+ *   | x  B gives p; D' a D p (+ c p)                                                           W -> U (p)
+ *   | results in x                                                                               -> W
+ *       y: D' a D p in registers
+ *   | y added                                                                                    -> W
+ *       z: D' a D p in registers
+ *   | z added, B', the part that the layer below left added                                      -> W
+ *   | x  B': a cell's nodes but the last, then the last nodes of all cells of the row          W -> U
  *   | y  B' of a column of cells: results                                                      U -> y
- * What cells of a block share is summed up in registers or while the y-stage reads. Nodes on a block's upper faces
- * belong to its neighbours:
- * they go to `faces` (tile_faces.h), which are added in one order. No atomics, no zeroing of y, no halo.
- * The next layer's coefficient and nodes are on their way during the last two stages.
+ * Sums at nodes between cells of a block are formed in registers, or while the y-stage reads. Nodes on a block's
+ * upper faces belong to its neighbours: their parts go to `faces` (tile_faces.h) and are added in one order. So there
+ * are no atomics, no zeroing of y, and no halo. The coefficient and the nodes of the next layer are loaded during the
+ * last two stages.
  *
- * Shared memory: U, W and the coefficient A, N^DIM TILE_X TILE_Y each, rows odd. Numbers read or written there a
- * point: 17; work: nine even-odd products, about 9 (N + 2) flops. Floor per point: the coefficient; an unknown: x
- * once, y once. 2D: a tile without the z-stages.
+ * Shared memory: U, W and the coefficient A, N^DIM TILE_X TILE_Y numbers each, rows of odd length. Numbers read or
+ * written there per point: 17. Work per point: nine even-odd products, about 9 (N + 2) flops. Floor: per point the
+ * coefficient, per unknown x once and y once. 2D: a tile without the z-stages.
  *
  * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, THREADS, MIN_BLOCKS, REACTION, RESIDUAL. Tables: quadrature_lines.h. */
 #include "kernel.h"
@@ -116,7 +119,7 @@ TESK_DEVICE void reaction(const TeskDiffusion *a, int x, int y, int layer, int r
 #endif
 }
 
-/* From points to nodes in x, cell by cell: row -> nodes of all cells but their last ones, then these. */
+/* From points to nodes in x, cell by cell: row -> nodes of all cells except the last nodes of cells, then these. */
 TESK_DEVICE void x_nodes(int t, int planes, const real *from, real *to) {
   const int row = t % (planes * QY), c = t / (planes * QY);
   real v[N], w[N];
@@ -206,7 +209,7 @@ TESK_KERNEL(tesk_quadrature_tiles, THREADS, MIN_BLOCKS, (const real *TESK_RESTRI
     real p[N], r[N];
     if (on) { /* x */
       real v[N];
-      load_line(W + x_at - cell_x, 1, v); /* nodes: K a cell, not N */
+      load_line(W + x_at - cell_x, 1, v); /* nodes: K per cell, not N */
       to_points(v, p);
       store_line(p, 1, U + x_at);
       stiffness(p, A + x_at, 1, r);

@@ -1,8 +1,8 @@
-/* Cells of Raviart-Thomas spaces in blocks of threads: where their numbers stand, and lines of them contracted with
+/* Cells of Raviart-Thomas spaces in blocks of threads: the places of their numbers, and contractions of lines with
  * matrices of the unit cell. Before: real, THREADS, DIM, N (modes of a cell), Q (points), CELLS (of a block), and
- * RT_ARGUMENTS: a struct with parts, cells, periodic, all, first and h (TeskConvection). tables.h: modal [Q][N], nodal
- * [Q][N + 1], both times the weights of the points too (_w), root [N]: modes at the upper end. RT_LOOP: how lines are
- * unrolled. */
+ * RT_ARGUMENTS: a struct with parts, cells, periodic, all, first and h (TeskConvection). tables.h: modal [Q][N],
+ * nodal [Q][N + 1], both times the weights of the points too (_w), root [N]: modes at the upper end. RT_LOOP: how
+ * lines are unrolled. */
 #ifndef TESK_RT_CELLS_H
 #define TESK_RT_CELLS_H
 
@@ -43,7 +43,7 @@ typedef struct Cell {
   int number, at[3];
 } Cell;
 
-/* Cells after the last are the last one again, which then is computed twice. */
+/* Cells after the last repeat the last cell, which is then computed twice. */
 TESK_DEVICE Cell cell_of(const RT_ARGUMENTS *s, int of) {
   Cell c;
   const int number = s->first + (int)blockIdx.x * CELLS + of;
@@ -79,8 +79,8 @@ TESK_DEVICE int is_inner(const RT_ARGUMENTS *s, int d, int end, const int at[3])
   return s->periodic[d] || (end ? at[d] < s->cells[d] - 1 : at[d] > 0);
 }
 
-/* The place of number `id` of what cells put aside of component i, N^(DIM - 1) each: the lower nodes of the cell above;
- * -1: there is none. */
+/* The place of number `id` among those that cells put aside for component i, N^(DIM - 1) each. They belong to the
+ * lower nodes of the cell above; -1: there is no such cell. */
 TESK_DEVICE long long aside_place(const RT_ARGUMENTS *s, int i, long long id) {
   const int each = SIZE / P, number = (int)(id / each), k = (int)(id - (long long)number * each),
             row = number / s->cells[0], a = k % N, b = k / N;
@@ -93,7 +93,7 @@ TESK_DEVICE long long aside_place(const RT_ARGUMENTS *s, int i, long long id) {
   return place_of(s, i, at, i == 0 ? 0 : a, i == 0 ? a : i == 1 ? 0 : b, i == 2 ? 0 : b);
 }
 
-/* A component's entries of a cell: from one to the next of direction d. */
+/* The step between a component's entries of a cell in direction d. */
 TESK_DEVICE int step_of(int i, int d) {
   return d == 0 ? 1 : d == 1 ? EXTENT(i, 0) : EXTENT(i, 0) * EXTENT(i, 1);
 }

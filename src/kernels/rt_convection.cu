@@ -1,21 +1,21 @@
 /* Convection of a velocity of element rt by itself, by upwind traces (src/operator/rt_convection/rt_convection.h), 2D
  * and 3D, any cells and ends, float64.
  *
- * A block has CELLS cells, x fastest; what it needs of them stands in shared memory, of a component [z][y][x]. A
- * thread takes a line of numbers of one component, holds it in registers, and leaves it contracted with a matrix of
- * the unit cell: an operand of the constant bank. First the faces, all 2 DIM with all components side by side:
- *   trace       u.n, and the jump of the other components: own modes less those of the neighbour, from global memory
+ * A block has CELLS cells, x fastest; shared memory holds their data, each component as [z][y][x]. A thread loads a
+ * line of numbers of one component into registers, contracts it with a matrix of the unit cell (an operand in the
+ * constant bank), and stores it. First the faces, all 2 DIM with all components side by side:
+ *   trace       u.n, and the jump of the other components: own modes minus the neighbour's, from global memory
  *   points      DIM - 1 contractions
  *   upwind      times |u.n| where u enters, and the first contraction back; DIM - 2 more
- *   gather      what the faces give to each number of the cell
+ *   gather      adds the terms of the faces to each number of the cell
  * then the cell: DIM contractions to the points, DIM passes of u_d d/dx_d, DIM contractions back, the last of which
- * writes. What belongs to the nodes at the upper face is put aside: tesk_rt_convection_join adds it to the cell above.
- * So every number has one writer at a time, and the bits do not depend on the order of blocks.
+ * writes. Contributions to the nodes at the upper face are put aside: tesk_rt_convection_join adds them to the cell
+ * above. So every number has one writer at a time, and the bits do not depend on the order of blocks.
  *
  * Numbers of shared memory: CELLS (2 DIM SIZE + 2 WORK) + THREADS. In 3D 16 barriers, and 8 of the maximum; a cell
- * takes about 2 (18 Q^4 + 12 Q^3 N + 72 Q^2 N) flops. Bytes an entry of the velocity that must come and go: 16; from
- * the caches 2 DIM (DIM - 1) / DIM times the velocity more, for traces, and 16 N^(DIM - 1) DIM a cell put aside.
- * Registers: `bench_registers`.
+ * takes about 2 (18 Q^4 + 12 Q^3 N + 72 Q^2 N) flops. Bytes to and from memory: at least 16 per entry of the
+ * velocity; for traces 2 DIM (DIM - 1) / DIM times the velocity more, from the caches; 16 N^(DIM - 1) DIM per cell
+ * put aside. Registers: `bench_registers`.
  * Macros: real = double, DIM, N (modes of a cell, k + 1), Q (points), CELLS, THREADS, MIN_BLOCKS. Tables: modal [Q][N],
  * nodal [Q][N + 1], both times the weights of the points too (_w), slope [Q][Q], root [N]: modes at the upper end. */
 #include "kernel.h"
@@ -29,7 +29,7 @@
 #define CELL (2 * DIM * SIZE + 2 * WORK)
 #define COEFFICIENTS (DIM == 3 ? P * N : P) /* of a slot, at most */
 
-/* Where a cell's numbers stand. */
+/* The places of a cell's numbers. */
 #define OF_U(cell) (memory + (cell)*CELL)
 #define OF_OUT(cell) (OF_U(cell) + DIM * SIZE)
 #define OF_A(cell) (OF_U(cell) + 2 * DIM * SIZE)
@@ -44,7 +44,7 @@ TESK_DEVICE int is_open(const TeskConvection *s, int d, int end, const int at[3]
 
 /* ---- faces ------------------------------------------------------------------------------------------------ */
 
-/* Component i at face (d, end): the other directions a < b, and its extents there. */
+/* For component i at face (d, end): the other directions a < b, and the component's extents there. */
 typedef struct Slot {
   int i, d, end, a, b, ea, eb;
 } Slot;
@@ -62,7 +62,7 @@ TESK_DEVICE Slot slot_of(int number) {
   return f;
 }
 
-/* What the neighbour has at the face, of numbers ka, kb. */
+/* The neighbour's value at the face, for numbers ka, kb. */
 TESK_DEVICE real beyond(const TeskConvection *s, const Slot *f, const Cell *c, const real *TESK_RESTRICT u,
                         const int k[3], real upper) {
   int at[3] = {c->at[0], c->at[1], c->at[2]};
@@ -79,7 +79,7 @@ TESK_DEVICE real beyond(const TeskConvection *s, const Slot *f, const Cell *c, c
   return scale_of(s, f->i, at) * sum;
 }
 
-/* Coefficients of u.n, and of jumps (where there is no neighbour: of the own trace), [b][a]. */
+/* Coefficients, [b][a], of u.n and of jumps. Where there is no neighbour, the jump is the own trace. */
 TESK_DEVICE void take_traces(const TeskConvection *s, const real *TESK_RESTRICT u, real *memory) {
   EACH(id, SLOTS * COEFFICIENTS) {
     const int of = id / (SLOTS * COEFFICIENTS), rest = id - of * (SLOTS * COEFFICIENTS),
@@ -134,7 +134,7 @@ TESK_DEVICE const double *given_of(const TeskConvection *s, const Slot *f, const
   return g ? g + (long long)(b * s->cells[f->a] + a) * FACE : g;
 }
 
-/* A line of |u.n| (u - beyond) where u enters, times the face's area: contracted along a, from A to B, [b][a]. */
+/* A line of |u.n| (u - beyond) where u enters, times the face's area, is contracted along a, from A to B, [b][a]. */
 TESK_DEVICE void upwind(const TeskConvection *s, real *memory) {
   EACH(id, SLOTS * (FACE / Q)) {
     const int each = SLOTS * (FACE / Q), of = id / each, rest = id - of * each, slot = rest / (FACE / Q),
@@ -169,7 +169,8 @@ TESK_DEVICE void upwind(const TeskConvection *s, real *memory) {
 #endif
 }
 
-/* What the faces give to each number of the cell; of the component along the normal only outflows give. */
+/* Adds the terms of the faces to each number of the cell. For the component along the normal only outflows have
+ * terms. */
 TESK_DEVICE void gather_faces(const TeskConvection *s, real *memory) {
   EACH(id, DIM * SIZE) {
     const int of = id / (DIM * SIZE), number = id - of * (DIM * SIZE), i = number / SIZE,
@@ -212,14 +213,15 @@ TESK_DEVICE void read_cells(const TeskConvection *s, const real *TESK_RESTRICT u
   __syncthreads();
 }
 
-/* Lines of all components side by side: the component of line `rest`, which becomes the number among its own. */
+/* Lines of all components side by side: finds the component of line `rest`, which becomes the line's number in this
+ * component. */
 TESK_DEVICE int component_of(int *rest, const int first, const int second) {
   const int i = (*rest >= first) + (DIM == 3 && *rest >= first + second);
   *rest -= (i > 0 ? first : 0) + (i > 1 ? second : 0);
   return i;
 }
 
-/* Direction d, a constant: those before it are at points already. */
+/* Direction d, a constant: the directions before d are at points already. */
 TESK_DEVICE void cells_to_points(const int d, real *memory, const int from, const int from_size, const int to) {
   const int inner = d == 0 ? 1 : d == 1 ? Q : Q * Q;
 #define LINES(i) (inner * (d < 1 ? EXTENT(i, 1) : 1) * (d < 2 ? EXTENT(i, 2) : 1))
@@ -235,7 +237,7 @@ TESK_DEVICE void cells_to_points(const int d, real *memory, const int from, cons
   __syncthreads();
 }
 
-/* Larger, or NaN where one is. */
+/* The larger value; NaN if either is NaN. */
 TESK_DEVICE real larger(real a, real b) {
   return a >= b || a != a ? a : b;
 }
@@ -266,7 +268,7 @@ TESK_DEVICE real carry(const TeskConvection *s, const int d, real *memory, real 
   return most;
 }
 
-/* Direction d, a constant: those before it are coefficients already. */
+/* Direction d, a constant: the directions before d are coefficients already. */
 TESK_DEVICE void points_to_cells(const int d, real *memory, const int from, const int to) {
   const int outer = d == DIM - 1 ? 1 : d == DIM - 2 ? Q : Q * Q;
 #define INNER(i) ((d > 0 ? EXTENT(i, 0) : 1) * (d > 1 ? EXTENT(i, 1) : 1))
@@ -283,7 +285,7 @@ TESK_DEVICE void points_to_cells(const int d, real *memory, const int from, cons
   __syncthreads();
 }
 
-/* To y, or aside; coefficients of component i: [POINTS] apart. */
+/* Writes to y, or aside; coefficients of component i are [POINTS] apart. */
 TESK_DEVICE void write_cells(const TeskConvection *s, real *y, real *aside, real *memory, const int from) {
   const int mine = s->all - (int)blockIdx.x * CELLS;
   EACH(id, DIM * SIZE) {
@@ -320,7 +322,7 @@ TESK_DEVICE void leave_rate(real most, real *shared, real *rates) {
   if (t == 0) rates[blockIdx.x] = shared[0];
 }
 
-/* y <- N(u) at the velocities but for what is put aside. Grid: CELLS cells a block. */
+/* y <- N(u) at the velocities, without the numbers put aside. Grid: CELLS cells per block. */
 TESK_KERNEL(tesk_rt_convection, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)u, (real *)y, (real *)aside,
             (real *)rates, (TeskConvection)s) {
   TESK_SHARED(memory);
@@ -353,8 +355,8 @@ TESK_KERNEL(tesk_rt_convection, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)
   leave_rate(most, memory + CELLS * CELL, rates);
 }
 
-/* y at the lower nodes of each cell <- y + what the cell below put aside. One thread per number: 24 bytes. Grid: blocks
- * of numbers, components. */
+/* y at the lower nodes of each cell <- y + the numbers that the cell below put aside. One thread per number: 24
+ * bytes. Grid: blocks of numbers, components. */
 TESK_KERNEL(tesk_rt_convection_join, THREADS, 1, (const real *TESK_RESTRICT)aside, (real *)y,
             (TeskConvection)s) {
   const int i = (int)blockIdx.y;

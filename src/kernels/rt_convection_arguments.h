@@ -4,7 +4,8 @@
 
 #include "stokes_arguments.h"
 
-/* What holds on a side of the box: walls take what enters in full, outflows half of it, slip nothing. */
+/* The condition on a side of the box. Inflow terms count in full at walls and by half at outflows; slip sides have
+ * none. */
 enum { TESK_SIDE_VELOCITY = 0, TESK_SIDE_SLIP = 1, TESK_SIDE_OUTFLOW = 2 };
 
 typedef struct TeskConvectionSide {
@@ -15,8 +16,8 @@ typedef struct TeskConvectionSide {
 typedef struct TeskConvection {
   TeskParts parts;
   int cells[3], periodic[3];
-  int all, first;        /* cells; that of the first block */
-  long long aside_at[3]; /* where a component's numbers begin */
+  int all, first;        /* number of cells; first cell of the first block */
+  long long aside_at[3]; /* where the numbers of a component begin */
   const double *h[3];    /* widths of the cells of a direction */
   TeskConvectionSide side[6];
 } TeskConvection;

@@ -1,4 +1,4 @@
-/* Entries of the parts of a Raviart-Thomas vector: one thread per entry, x fastest. Before: real, THREADS. */
+/* Entries of the parts of a Raviart-Thomas vector: one thread per entry, x fastest. Define before: real, THREADS. */
 #ifndef TESK_RT_ENTRIES_H
 #define TESK_RT_ENTRIES_H
 
@@ -27,7 +27,8 @@ TESK_DEVICE unsigned size_of(const TeskParts *parts, int part) {
   return (unsigned)(parts->offset[part + 1] - parts->offset[part]);
 }
 
-/* The first entry of a line of a part along d, with an entry of another part on it or beside it; and its step. */
+/* The first entry of a line of a part along d that passes an entry of another part, or lies beside it; and the line's
+ * step. */
 TESK_DEVICE long long line_of(const TeskParts *parts, int part, int d, const int at[3]) {
   const int *const e = parts->extent[part];
   const int x = d == 0 ? 0 : at[0], y = d == 1 ? 0 : at[1], z = d == 2 ? 0 : at[2];

@@ -1,7 +1,6 @@
-/* A small kernel with selectable faults: the emulator's own test must find each of them.
- * y <- each chunk of x reversed twice with a shift between; FAULT 0 none, 1 first barrier missing, 2 second barrier
- * missing,
- * 3 wrong index, 4 last output unwritten, 5 divergent barrier. Macros: real, CHUNK, FAULT. */
+/* A small kernel with selectable faults; the emulator's test must find each of them. y <- each chunk of x reversed
+ * twice, with a shift between. FAULT 0: none, 1: first barrier missing, 2: second barrier missing, 3: wrong index, 4:
+ * last output unwritten, 5: divergent barrier. Macros: real, CHUNK, FAULT. */
 #include "kernel.h"
 
 TESK_KERNEL(tesk_selftest, CHUNK, 1, (const real *)x, (real *)y) {

@@ -8,10 +8,10 @@
  *   z: a thread owns NODES node columns: f1 = Mz x, f2 = (Kz + c Mz) x of one layer in registers, into shared memory
  *   x: g1 = Mx f1, g2 = Mx f2 + Kx f1                y: out = My g2 + Ky g1
  * by even-odd products of cells. Two barriers per layer: the x-stage reads one buffer and writes the other. IN_PLACE:
- * a thread takes a whole row of the x-stage and writes behind what it has read: 0.6 of the shared memory, so more
- * blocks at a time, for a third barrier.
+ * a thread takes a whole row of the x-stage and overwrites numbers that it has read: 0.6 of the shared memory, so
+ * more blocks at a time, for a third barrier.
  *
- * Floor: x read once, y written once. Multiply-adds a point: about 7 (k + 1)/2 + 8.
+ * Floor: x read once, y written once. Multiply-adds per point: about 7 (k + 1)/2 + 8.
  * Macros: real, DIM, DEGREE, TILE_X, TILE_Y, NODES, THREADS, MIN_BLOCKS, RESIDUAL, GRADED, NATURAL, IN_PLACE,
  * TASK_Y (cells of a column a thread takes in the y-stage), JOINT (mass products in x share the
  * matrix: fewer instructions, more registers), PAD (rows of an odd number of values in shared memory), SKEW.
@@ -24,7 +24,7 @@
 #define NX ((TILE_X + 1) * K + 1)
 #define NY ((TILE_Y + 1) * K + 1)
 #define OX (TILE_X * K)
-/* With PAD rows have an odd number of values: threads on different rows meet different banks. */
+/* With PAD rows have an odd number of values, so that threads on different rows use different banks. */
 #define PITCH_F (NX | PAD)
 #if IN_PLACE
 #define PITCH_G PITCH_F
@@ -42,8 +42,8 @@
 #else
 #define TASK_X (TILE_X % 2 ? 1 : 2)
 #endif
-/* Planes are SKEW numbers further apart than their rows need, so that threads at the end of a row and those at the
- * start of the next plane's meet different banks. */
+/* Planes are SKEW numbers further apart than their rows need, so that threads at the end of a plane's last row and
+ * threads at the start of the next plane use different banks. */
 #if IN_PLACE
 #define PLANE_F (NY * PITCH_F + SKEW)
 #else
@@ -68,7 +68,7 @@ TESK_DEVICE real last_stiffness(const real *v) {
   return sum;
 }
 
-/* What all threads of a block share, in the kernel's precision. */
+/* Data common to all threads of a block, in the kernel's precision. */
 typedef struct Block {
   int x0, y0, z0, z1; /* first cells; end of the layers */
   int nodes[3];
@@ -81,7 +81,8 @@ typedef struct Block {
 #else
 #define SCALE(list, cell, otherwise) (otherwise)
 #endif
-/* Cells outside the box give nothing. Where all faces are Dirichlet this needs no care: what they read is zero. */
+/* Cells outside the box contribute nothing. If all faces are Dirichlet faces, no test is needed, since these cells
+ * read zeros. */
 #if NATURAL
 #define IF_INSIDE(condition) (condition)
 #else
@@ -108,7 +109,7 @@ TESK_DEVICE void make_block(const TeskLaplace *a, Block *block) {
 /* ---- z ------------------------------------------------------------------------------------------------- */
 typedef struct Column {
   const real *x;   /* bottom of the next layer to load, NULL outside the box */
-  real last, m, k; /* of the layer below: top value and what it gives to the shared plane */
+  real last, m, k; /* of the layer below: top value and contribution to the shared plane */
 } Column;
 
 #if DIM == 3
@@ -120,7 +121,7 @@ TESK_DEVICE void load_layer(const TeskLaplace *a, Column *c, int cell, real *nex
   c->x += inside ? K * a->plane : 0;
 }
 
-/* What the layer below the block's first gives to the shared plane. */
+/* The contribution of the layer below the block's first layer to the shared plane. */
 TESK_DEVICE void start_column(const TeskLaplace *a, const Block *block, Column *c) {
   c->m = c->k = 0;
   c->last = c->x ? c->x[0] : 0;
@@ -165,7 +166,7 @@ TESK_DEVICE void z_stage(const TeskLaplace *a, const Block *block, Column *c, in
 #endif
 
 /* ---- x ------------------------------------------------------------------------------------------------- */
-/* TASK_X cells of one row: g1, g2 of their nodes but the last one, with what the cell to the left gives. */
+/* TASK_X cells of one row: g1, g2 at their nodes except the last, with the contribution of the cell to the left. */
 TESK_DEVICE void x_stage(const TeskLaplace *a, const Block *block, int task, const real *f1, const real *f2,
                          real *g1, real *g2) {
   const int c = task % (TILE_X / TASK_X) * TASK_X, row = task / (TILE_X / TASK_X) % NY,
@@ -252,7 +253,7 @@ TESK_DEVICE void store_at_face(const TeskLaplace *a, const Block *block, real *y
   close_faces(a, block, y + i, x, node, z);
 }
 
-/* TASK_Y cells of one column: results at their nodes but the last one, with what the cell below gives. */
+/* TASK_Y cells of one column: results at their nodes except the last, with the contribution of the cell below. */
 TESK_DEVICE void y_stage(const TeskLaplace *a, const Block *block, int layer, int task, const real *g1,
                          const real *g2, real *y, const real *b) {
   const int ix = task % OX, plane = task / OX % PLANES, c = task / OX / PLANES * TASK_Y;

@@ -16,7 +16,7 @@ TESK_DEVICE void fold(const real *v, real *e, real *o) {
   if (K % 2 == 0) e[K / 2] = v[K / 2];
 }
 
-/* out <- scale M v from the folded v; added to out where `add`. */
+/* out <- scale M v from the folded v; with `add` the result is added to out. */
 TESK_DEVICE void mass(const real *e, const real *o, real scale, int add, real *out) {
   TESK_UNROLL
   for (int i = 0; i < H; i++) {
@@ -34,7 +34,7 @@ TESK_DEVICE void mass(const real *e, const real *o, real scale, int add, real *o
   }
 }
 
-/* Two of them at once, so that the matrix is fetched once: out1 <- scale1 M v1, out2 <- out2 + scale2 M v2. */
+/* Two products at once, so that the matrix is loaded once: out1 <- scale1 M v1, out2 <- out2 + scale2 M v2. */
 TESK_DEVICE void mass_twice(const real *e1, const real *o1, real scale1, real *out1, const real *e2,
                             const real *o2, real scale2, real *out2) {
   TESK_UNROLL
@@ -61,7 +61,8 @@ TESK_DEVICE void mass_twice(const real *e1, const real *o1, real scale1, real *o
   }
 }
 
-/* The same with K. Its rows sum up to zero: applied to differences, so that float32 loses nothing to cancellation. */
+/* The same with K. Its rows sum to zero: it is applied to differences, so that cancellation costs no digits in
+ * float32. */
 TESK_DEVICE void stiffness(const real *e, const real *o, real scale, int add, real *out) {
   real d[H];
   TESK_UNROLL

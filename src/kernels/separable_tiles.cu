@@ -1,18 +1,17 @@
-/* The separable operator of separable.cu in 3D for equal cells and Dirichlet faces, without its halo in y: a block
- * computes what its own cells give and leaves its upper faces to its neighbours (tile_faces.h); in x it does so too
- * or has a halo of one cell (HALO).
+/* The separable operator of separable.cu in 3D for equal cells and Dirichlet faces, without a halo in y. A block
+ * computes the contributions of its own cells and leaves its upper faces to its neighbours (tile_faces.h). In x it
+ * does the same, or has a halo of one cell (HALO). "|" is a barrier:
  *
- *   z   a thread owns a column of nodes: f1 = Mz x, f2 = (Kz + c Mz) x of a layer, what the layer below gives added
- *   -> F
- *   | x  a cell of a row: g1 = Mx f1, g2 = Mx f2 + Kx f1: its nodes but the last one, then the last ones of all
- *   cells  -> G
- *   | y  a column of cells: My g2 + Ky g1
- *   -> y
- * Two barriers per layer; the next layer's nodes are on their way during the last two stages.
+ *   z    a thread owns a column of nodes: f1 = Mz x, f2 = (Kz + c Mz) x of a layer,
+ *        plus the contribution of the layer below                                              -> F
+ *   | x  a cell of a row: g1 = Mx f1, g2 = Mx f2 + Kx f1, for its nodes but the last,
+ *        then the last nodes of all cells                                                      F -> G
+ *   | y  a column of cells: My g2 + Ky g1                                                      G -> y
+ * Two barriers per layer; the next layer's nodes are loaded during the last two stages.
  *
- * Shared memory: two arrays each of K NY NX (F) and K NY (TILE_X N) numbers (G). Multiply-adds a point: about 7 N /
- * 2 + 8, and no more: what separable.cu repeats in its halo, 1.5 to 2.2 times the work, are here 8 numbers of
- * traffic a node of a block's faces.
+ * Shared memory: two arrays each of K NY NX (F) and K NY (TILE_X N) numbers (G). Multiply-adds per point: about
+ * 7 N / 2 + 8. separable.cu repeats work in its halo, 1.5 to 2.2 times; this kernel has 8 numbers of traffic per node
+ * of a block's faces instead.
  * Macros: real, DIM = 3, DEGREE, TILE_X, TILE_Y, HALO, THREADS, MIN_BLOCKS, RESIDUAL. Tables:
  * src/basis/kernel_tables.h. */
 #include "kernel.h"
@@ -34,7 +33,7 @@
 /* A column of nodes. */
 typedef struct Column {
   const real *x;   /* bottom of the next layer to load; NULL outside the box */
-  real last, m, k; /* of the layer below: top value and what it gives to the shared plane */
+  real last, m, k; /* of the layer below: top value and contribution to the shared plane */
   real next[K];
 } Column;
 

@@ -1,7 +1,6 @@
-/* y = A x for a matrix in compressed rows. LANES threads take a row, entries LANES apart, 128 / LANES rows a block;
- * their sums meet in shared memory.
- * Shared: 128 numbers. Flops: 2 an entry. Bytes: 4 + sizeof(real) an entry, 4 a row, the vectors. Macros: real,
- * LANES (a power of two up to 32). */
+/* y = A x for a matrix in compressed rows. LANES threads share a row, each with every LANES-th entry; a block has 128
+ * / LANES rows. The sums of the threads are added in shared memory. Shared: 128 numbers. Flops: 2 per entry. Bytes: 4
+ * + sizeof(real) per entry, 4 per row, the vectors. Macros: real, LANES (a power of two up to 32). */
 #include "kernel.h"
 
 #define THREADS 128

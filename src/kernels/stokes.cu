@@ -1,11 +1,11 @@
 /* The Stokes operator K = [A, -B'; -B, 0] on boxes with any cells, ends and degree
- * (src/operator/stokes/stokes_operator.h), in two launches: 2D, and degrees that stokes_tiles.cu does not serve. A
- * thread an entry, x fastest, so that threads side by side read side by side.
+ * (src/operator/stokes/stokes_operator.h), in two launches: 2D, and degrees that stokes_tiles.cu does not serve. One
+ * thread per entry, x fastest, so that neighbouring threads read neighbouring numbers.
  *   across: w_i = nu (sum over a /= i of Ld in direction a) u_i + alpha u_i
  *   rows:   y_i = Mc w_i + nu Lc u_i - D' p along i,   y_p = -sum over i of D u_i
  * No shared memory, about 40 registers. An entry of a velocity takes 2 (3 n (dim - 1) + 2 (2 n + 1) + 2 n) flops and
- * as many reads, which but for the first come from the caches; bytes: x, w twice each, and y: 40 an entry in float64,
- * 28 with x and y in float32.
+ * as many reads, which but for the first come from the caches; bytes: x, w twice each, and y: 40 per entry in
+ * float64, 28 with x and y in float32.
  * Of flows in time, any degree:
  *   mass:       y_i += factor Mc x_i along i: 3 numbers per entry
  *   divergence: y = sum over i of D u_i, parts of sum over i of |D u_i|^2: 2 numbers an entry of the pressure and

@@ -1,20 +1,20 @@
-/* The whole of a small box of Stokes, the coarsest level of a multigrid, x <- K^+ b by fast diagonalization and S^+
- * (src/operator/stokes/stokes_local.h), any cells and ends, in four launches with many blocks each:
+/* x <- K^+ b for the whole of a small box of Stokes, the coarsest level of a multigrid, by fast diagonalization and
+ * S^+ (src/operator/stokes/stokes_local.h). Any cells and ends; four launches with many blocks each:
  *   forward   F^ = Z' F / Lam of a component, and its part G F^ of q; Zd' g
  *   inverse   p = -S^+ (Zd' g + sum of G F^), a block of S^+ for each parity
  *   lines     u^ = F^ + G' p / Lam, back along the own direction
  *   across    back across, written
- * "Own" is the direction of a component (x for the pressure), in which it has nodes; across, where it has modes, is one
- * direction in 2D, "outer", and two in 3D, "inner" and "outer", the outer one the slower in memory. A block of the
- * first, third and fourth has TESK_BOX_OUTER entries of the outer direction and all of the others, so rows of lines
- * along the own direction: two in 2D, those of the inner direction in 3D. What it needs comes to shared memory first,
- * all at once. A thread has a number. In `inverse` a block has S_ROWS rows of a matrix and all vectors that it is for,
- * one thread per row and every PARTS-th column.
- * Shared memory in 3D for N modes and nodes per direction: forward and across N^3 and some N^2 numbers, the part and
- * its tables, the others some N^2; inverse VECTORS (size + S_ROWS PARTS). Flops: 60 N^4 in 3D, 32 N^3 in 2D, and two
- * for a number of S^+ and vector, size^2 for each parity. Bytes: S^+, size^2 numbers a matrix, which L2 keeps where
- * they are few; the part for each of its blocks, in 3D 4 N^4 numbers forward and as many across, from L2. Macros: real,
- * DIM, VECTORS of a matrix at most, S_ROWS. */
+ * "Own" is the direction of a component (x for the pressure), in which it has nodes. Across, it has modes: in 2D one
+ * direction, "outer"; in 3D two, "inner" and "outer", of which outer is slower in memory. In the first, third and
+ * fourth launch a block has TESK_BOX_OUTER entries of the outer direction and all entries of the others, hence rows
+ * of lines along the own direction. It loads all of its data into shared memory at once; then a thread computes one
+ * number. In `inverse` a block has S_ROWS rows of a matrix and all vectors of this matrix; a thread takes one row and
+ * every PARTS-th column.
+ * Shared memory in 3D for N modes and nodes per direction: forward and across N^3 and some N^2 numbers (the part and
+ * its tables), lines some N^2, inverse VECTORS (size + S_ROWS PARTS). Flops: 60 N^4 in 3D, 32 N^3 in 2D, and two per
+ * number of S^+ and vector, size^2 numbers per parity. Bytes: S^+, size^2 numbers per matrix, which stay in L2 if
+ * they are few; the part, read by each of its blocks from L2, in 3D 4 N^4 numbers forward and as many across. Macros:
+ * real, DIM, VECTORS of a matrix at most, S_ROWS. */
 #include "kernel.h"
 #include "stokes_box_tables.h"
 
@@ -28,7 +28,7 @@
 typedef unsigned long long Over;
 
 typedef struct Part {
-  int part, own, inner, outer; /* directions; in 2D inner is the one that does not exist */
+  int part, own, inner, outer; /* directions; in 2D inner is the direction that does not exist */
   int along, beside, others;   /* eigenvectors of the own, inner and outer direction */
   int first, rows;             /* outer entries from `first` on, and lines of this block */
   Over over_along, over_beside;
@@ -56,7 +56,7 @@ TESK_DEVICE Part part_of(const TeskStokesBox *s) {
   return p;
 }
 
-/* Of line `row` of a block: place in the inner direction, and in the outer one from `first` on. */
+/* For line `row` of a block: its place in the inner direction, and in the outer direction counted from `first`. */
 TESK_DEVICE int inner_of(int row) {
   return DIM == 2 ? 0 : row;
 }
@@ -64,7 +64,7 @@ TESK_DEVICE int outer_of(int row) {
   return DIM == 2 ? row : 0;
 }
 
-/* Eigenvectors of the own direction, (entry, eigenvector), or back. */
+/* Eigenvectors of the own direction, (entry, eigenvector), or their transpose. */
 TESK_DEVICE const real *own_table(const TeskStokesBox *s, const Part *p, int back) {
   return table(s, p->own, (p->part < DIM ? ZC : ZD) + back);
 }
@@ -82,7 +82,7 @@ TESK_DEVICE Entry entry_of(const Part *p, int i, int row) {
   return e;
 }
 
-/* Its place in a vector, and in the vectors of pressures by parity. */
+/* The place of that entry in a vector, and in the vectors of pressures by parity. */
 TESK_DEVICE long long place_of(const TeskStokesBox *s, const Part *p, Entry e) {
   const int *const extent = s->parts.extent[p->part];
   return s->parts.offset[p->part] + ((long long)e.z * extent[1] + e.y) * extent[0] + e.x;
@@ -137,7 +137,8 @@ TESK_DEVICE void copy_part(const TeskStokesBox *s, const Part *p, const real *b,
   }
 }
 
-/* T[row][along] <- the outer direction contracted with D[others][OUTER]; neighbours in x by neighbouring threads. */
+/* T[row][along] <- the part with the outer direction contracted with D[others][OUTER]. Neighbouring threads have
+ * neighbours in x. */
 TESK_DEVICE void contract_outer(const TeskStokesBox *s, const Part *p, const real *V, const real *D, real *T) {
   const int n = p->along, pitch = n | 1, first = p->part < DIM ? s->first[p->own] : 0;
   const int of_x = 1, of_y = s->parts.extent[p->part][0] | 1, of_z = of_y * s->parts.extent[p->part][1];
@@ -214,7 +215,8 @@ TESK_KERNEL(tesk_stokes_box_forward, TESK_BOX_MOST, 1, (TeskStokesBox)s, (const 
 
 /* ---- S^+ ----------------------------------------------------------------------------------------------------- */
 
-/* number[a] <- column `c + a PARTS` of a row, S + row being symmetric; beyond the last the last. */
+/* number[a] <- column `c + a PARTS` of a row, S + row since S is symmetric; beyond the last column the last
+ * column. */
 TESK_DEVICE void load(const real *S, int size, int c, real *number) {
   TESK_UNROLL
   for (int a = 0; a < AHEAD; a++) {
@@ -223,7 +225,7 @@ TESK_DEVICE void load(const real *S, int size, int c, real *number) {
   }
 }
 
-/* q[column][vector] <- what S^+ is multiplied with, zero beyond the last column, vector and in the rest of `padded`. */
+/* q[column][vector] <- the right-hand sides of S^+; zero beyond the last column and vector, up to `padded`. */
 TESK_DEVICE void fill_right(const TeskStokesBox *s, int first, int count, int padded, real *q) {
   TESK_UNROLL
   for (int v = 0; v < VECTORS; v++) {
@@ -313,7 +315,7 @@ TESK_KERNEL(tesk_stokes_box_lines, TESK_BOX_MOST, 1, (TeskStokesBox)s) {
   }
 }
 
-/* Entries outside the unknowns are known nodes: zero. Grid: groups of outer entries, parts. */
+/* Entries outside the unknowns are known nodes: they become zero. Grid: groups of outer entries, parts. */
 TESK_KERNEL(tesk_stokes_box_across, TESK_BOX_MOST, 1, (TeskStokesBox)s, (real *)x) {
   TESK_SHARED(
       W); /* lines [outer mode][inner mode][own], then rows of Zd of the outer direction, Zd of the inner one */

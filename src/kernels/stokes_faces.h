@@ -1,7 +1,7 @@
 /* Diffusion of discontinuous modes in one direction by symmetric interior penalties
  * (src/operator/stokes/stokes_operator.h), cell by cell: a line of modes needs itself and the traces of its two
- * neighbours. Before: real, N (modes of a cell); in_real, the type of the vector that traces are taken of, where it
- * is not real. */
+ * neighbours. Before: real, N (modes of a cell); in_real: the type of the vector whose traces are taken, if it is not
+ * real. */
 #ifndef TESK_STOKES_FACES_H
 #define TESK_STOKES_FACES_H
 

@@ -1,12 +1,12 @@
 /* A colour of vertex patches of a Stokes problem in 3D, with its residual, in one launch: y <- x, and in the patches
- * x_I <- the solution of K_II x_I = b_I - K_IB x_B (src/operator/stokes/stokes_local.h), the mean of the pressure of a
- * patch kept. The old values inside are not read, but at walls (EVEN). For walls and periodic directions, equal
- * cells, alpha >= 0; N1 = k + 1 up to 5.
+ * x_I <- the solution of K_II x_I = b_I - K_IB x_B (src/operator/stokes/stokes_local.h), the mean of the pressure of
+ * a patch is kept. The old values inside are not read, except at walls (EVEN). For walls and periodic directions,
+ * equal cells, alpha >= 0; N1 = k + 1 up to 5.
  *
- * Lanes are patches: a block owns LANES patches of one kind, a thread works on a plane (transverse modes) or a line of
- * one of them; shared memory is [number][lane], so that there are no bank conflicts, and global memory stands by
- * classes of cells (stokes_arguments.h), so that all reads and writes are side by side. With N = 2 n modes and
- * M = 2 n - 1 nodes of a patch, component c, its own direction c, a and b the others:
+ * A lane is a patch: a block owns LANES patches of one kind, and a thread works on a plane (transverse modes) or a
+ * line of one patch. Shared memory is [number][lane], so that there are no bank conflicts. Global memory is ordered
+ * by classes of cells (stokes_arguments.h), so that all reads and writes are side by side. With N = 2 n modes and
+ * M = 2 n - 1 nodes of a patch, component c has its own direction c; a and b are the others:
  *   planes  j = 0 .. 2 n: w = M^-1 b (prepared for the patch) - nu Ld u of the four neighbours across, and u itself at
  *           both ends, to modes in a and b; pressures: g likewise
  *   lines   F^ = (Zc' M w + ends) / Lam; q -= G F^ + G_e u_e, component after component
@@ -14,21 +14,22 @@
  *   lines   u^ = F^ + G' p / Lam, back along c; pressures back along x
  *   planes  back along a and b, written
  * Shared memory: LANES (3 (N + 3) (N P + 1) + N (N (N + 1) + 1)) numbers, P = N, of rows N + 1, and the tables of
- * the kinds. Bytes of a colour and unknown: u and b read, u and p written, about 12 in float32. Flops of a patch
- * (multiplications and additions), n = 2, 3, 4, 5: 18, 98, 330, 860 thousand, S^+ among them with 2 n^6 8.
+ * the kinds. Bytes per colour and unknown: u and b read, u and p written, about 12 in float32. Flops per patch
+ * (multiplications and additions), n = 2, 3, 4, 5: 18, 98, 330, 860 thousand, of which S^+ takes 16 n^6.
  * Registers and bytes of shared memory: docs/stokes.md.
  *
- * In x a few lanes may be of another kind than the block, with tables of their own and a product with S^+ after that
- * of the others: rows of patches along x, which stand side by side in memory, need not be torn at walls.
+ * In x a few lanes may be of another kind than the block. They have their own tables, and their product with S^+
+ * follows the product of the other lanes. So rows of patches along x, which lie side by side in memory, need not be
+ * split at walls.
  *
- * HELD: S^+ is copied to shared memory while planes are loaded: where multiprocessors are idle, the time is that of one
- * block, which would wait for the L2 cache.
- * LINES: of planes only a row is held in registers (stokes_lanes_rows.h, else stokes_lanes_planes.h).
- * INNER: inner patches of cubes have a path of their own, with the tables that are an argument.
- * EVEN: modes of all patches are even or odd; even and odd parts of lines meet half of a table each, a quarter less
- * flops in all for n = 3. Patches at walls are solved as if the other end had the same wall: their S^+ is as small as
- * that of others. Ld of the cell at that end, less what the local matrix has there (AT_OWN), is taken to the
- * right-hand side with the old values.
+ * HELD: S^+ is copied to shared memory while planes are loaded. This helps where multiprocessors are idle: the time
+ * is then the time of one block, which would wait for the L2 cache.
+ * LINES: registers hold only a row of a plane (stokes_lanes_rows.h, else stokes_lanes_planes.h).
+ * INNER: inner patches of cubes have their own path, whose tables are kernel arguments.
+ * EVEN: modes of all patches are even or odd. The even and the odd part of a line are each multiplied by half of a
+ * table, which saves a quarter of all flops for n = 3. Patches at walls are solved as if the other end had the same
+ * wall, so that their S^+ is as small as the S^+ of other patches. At that end the difference between Ld and the
+ * local matrix (AT_OWN), times the old values, goes to the right-hand side.
  * Macros: real, N1, LANES, THREADS, BLOCKS, TILE, LINES, INNER, EVEN, HELD (only with EVEN), PIECE, WIDTH, PLAIN. */
 #include "kernel.h"
 #if LINES
@@ -51,7 +52,7 @@ TESK_DEVICE int line_in_q(int c, int a, int b) {
   return a * step_of(d) + b * step_of(e);
 }
 
-/* F^ of a line, into the places of its nodes 1 .. M; and its part of q. */
+/* F^ of a line, written to the places of its nodes 1 .. M, and the line's part of q. */
 TESK_DEVICE void line_in(const Place *p, int c, int ab, real alpha, real *U, real *Q) {
   const real *T = matrix_of(p, c, 0);
   real *u = U + (c * PLANES + ab / N * PITCH + ab % N) * LANES + p->lane,
@@ -73,7 +74,7 @@ TESK_DEVICE void line_in(const Place *p, int c, int ab, real alpha, real *U, rea
     u[(1 + m) * plane] = F[m];
   }
   to_divergence(p, c, F, g);
-  if (c == 0) { /* the line of g, to modes along x */
+  if (c == 0) { /* the line of g, transformed to modes along x */
     real of[N];
     to_modes(p, 0, sum, of);
     TESK_UNROLL
@@ -86,7 +87,7 @@ TESK_DEVICE void line_in(const Place *p, int c, int ab, real alpha, real *U, rea
   }
 }
 
-/* u^ of a line, back along its direction. */
+/* u^ of a line, transformed back along its direction. */
 TESK_DEVICE void line_out(const Place *p, int c, int ab, real alpha, real *U, const real *Q) {
   const real *T = matrix_of(p, c, 0), *q = Q + line_in_q(c, ab / N, ab % N) * LANES + p->lane;
   real *u = U + (c * PLANES + PLANE + ab / N * PITCH + ab % N) * LANES + p->lane;
@@ -104,7 +105,7 @@ TESK_DEVICE void line_out(const Place *p, int c, int ab, real alpha, real *U, co
   for (int m = 0; m < M; m++) u[m * plane] = v[m];
 }
 
-/* The pressure's line along x, back, to planes of U that are free by then. */
+/* Transforms the pressure's line along x back, into planes of U that are free by then. */
 TESK_DEVICE void pressure_out(const Place *p, int ab, real *U, const real *Q) {
   const real *const q = Q + line_in_q(0, ab / N, ab % N) * LANES + p->lane;
   real *const u = U + (ab / N * PITCH + ab % N) * LANES + p->lane;
@@ -118,8 +119,8 @@ TESK_DEVICE void pressure_out(const Place *p, int ab, real *U, const real *Q) {
 
 /* ---- the kernels --------------------------------------------------------------------------------------- */
 
-/* Cells that are in no patch of the colour: a thread PIECE numbers of one, all of them asked for before the first is
- * written, since loads and stores of two vectors keep their order. */
+/* Copies cells that are in no patch of the colour. A thread loads PIECE numbers of a cell before it writes the first,
+ * since loads and stores of two vectors keep their order. */
 TESK_DEVICE void copy_cells(const int *cells, int count, int block, const real *x, real *y) {
   const int id = block * THREADS + (int)threadIdx.x, piece = id / count;
   real v[PIECE];
@@ -131,11 +132,11 @@ TESK_DEVICE void copy_cells(const int *cells, int count, int block, const real *
   for (int i = 0; i < PIECE; i++) y[place + i * G] = v[i];
 }
 
-/* What a block does with its patches. inverse: S^+, where HELD, once it has arrived. */
+/* All steps of a block for its patches. inverse: S^+, with HELD, once it has arrived. */
 TESK_DEVICE void solve(const Place *p, const TeskLanes *s, const TeskLanesBlock *block,
                        const TeskLanesVectors *v, const real *inverse, TeskArrival *arrival, real *U, real *Q) {
   const real alpha = (real)s->alpha;
-  const int later = p->one && !LINES; /* whole planes of inner patches need no table of these */
+  const int later = p->one && !LINES; /* whole planes of inner patches need none of the copied tables */
   if (!later) TESK_ARRIVED(&arrival[0], 0);
   load_planes(p, v, U, Q);
   __syncthreads();
@@ -157,8 +158,8 @@ TESK_DEVICE void solve(const Place *p, const TeskLanes *s, const TeskLanesBlock 
   store_planes(p, p->lanes[TESK_LANES_EXISTS * LANES + p->lane], v, U);
 }
 
-/* Tables and, HELD, S^+ on their way to shared memory, by one thread. What it reads of the block is asked for at once:
- * the others wait for it. */
+/* One thread starts the copies of tables and, with HELD, of S^+ to shared memory. It reads all it needs of the block
+ * at once, since the other threads wait for it. */
 TESK_DEVICE void start_copies(const TeskLanes *s, const TeskLanesBlock *block, real *table, real *inverse,
                               TeskArrival *arrival) {
   const long long bytes = TABLE * (long long)sizeof(real);

@@ -1,22 +1,23 @@
 /* The product with S^+ of stokes_lanes.cu, included with its macros: each thread a tile of rows of WIDTH lanes, in
  * registers.
  *
- * S^+ falls into parity blocks. In patches of cubes whose tables are the same in all directions two of the three
- * directions a, b of a block have like parities, and S^+ commutes with their swap: sums and differences of the numbers
- * (i, a, b) and (i, b, a) meet a table each, half of the products, and four blocks are all there are, whose tables stay
- * in the L1 cache. A thread forms sums and differences as it reads, and has the rows of both of its numbers; where
- * these do not fit (TOGETHER), sums stand at (i, a, b) and differences at (i, b, a) during the product.
+ * S^+ consists of parity blocks. In patches of cubes with the same tables in all directions, two of the three
+ * directions of a block, a and b, have equal parities, and S^+ commutes with their swap. So the sums and the
+ * differences of the numbers (i, a, b) and (i, b, a) have one table each, which halves the products. There are only
+ * four such blocks, whose tables stay in the L1 cache. A thread forms sums and differences when it reads, and has the
+ * rows of both of its numbers. Where these rows do not fit (TOGETHER), sums are stored at (i, a, b) and differences
+ * at (i, b, a) during the product.
  *
- * Lanes of other kinds of x than the block's have tables of their own: threads behind those that work for the block
- * multiply them meanwhile. */
+ * Lanes whose kind of x is not the block's have their own tables: the threads after the block's own tasks multiply
+ * them at the same time. */
 #include "stokes_lanes_tables.h"
 
 #define GROUPS (LANES / WIDTH)
 #define ROW_OF(tile) (((tile) + 3) / 4 * 4)
 #define TILE_ROW ROW_OF(TILE)
 
-/* Rows of a parity block with a = b, and with a < b; their tiles, and their tasks: first tasks with differences,
- * then, in new warps, tasks of sums alone. */
+/* Rows of a parity block with a = b, and with a < b; their tiles and tasks: first tasks with differences, then, in
+ * new warps, tasks of sums alone. */
 #define TOGETHER TESK_LANES_TOGETHER(N1)
 #define ALIKE (N1 * N1)
 #define PAIRS (N1 * N1 * (N1 - 1) / 2)
@@ -30,14 +31,14 @@
 #define PAIR_WARPS ((PAIR_TASKS + 31) / 32 * 32)
 #define SWAPPED_TASKS (PAIR_WARPS + 8 * SUM_TILES * GROUPS)
 
-/* Where rows are not swapped: PLAIN a tile. */
+/* Without swaps: PLAIN rows per tile. */
 #define PLAIN_ROW ROW_OF(PLAIN)
 #define PLAIN_TILES (N * N * N / PLAIN)
 #define PLAIN_SIZE (PLAIN_TILES * CUBE * PLAIN_ROW) /* numbers, where all directions are split */
 #define PLAIN_TASKS (PLAIN_TILES * GROUPS)
-#define AHEAD (PLAIN < 8 && N1 < 5 ? N1 : 1) /* rows of columns whose loads are under way together */
+#define AHEAD (PLAIN < 8 && N1 < 5 ? N1 : 1) /* columns whose loads are under way together */
 
-/* Threads from OTHERS on are for lanes of other kinds. */
+/* Threads from OTHERS on work for lanes of other kinds. */
 #define OTHERS (((SWAPPED_TASKS > PLAIN_TASKS ? SWAPPED_TASKS : PLAIN_TASKS) + 31) / 32 * 32)
 #define OTHER_LANES (THREADS > OTHERS ? (THREADS - OTHERS) / PLAIN_TILES : 0)
 
@@ -50,7 +51,7 @@
 
 /* ---- all parity blocks ----------------------------------------------------------------------------------- */
 
-/* A parity block: extents, and where its first number stands in q. */
+/* A parity block: its extents, and the place of its first number in q. */
 typedef struct Parity {
   int extent[3], first, rows;
 } Parity;
@@ -72,7 +73,7 @@ TESK_DEVICE Parity parity_of(const Place *p, const TeskLanesBlock *block, int nu
   return b;
 }
 
-/* Number `row` of a block in q. */
+/* The place of number `row` of a block in q. */
 TESK_DEVICE int place_of(const Parity *b, int row) {
   const int z = row % b->extent[2], y = row / b->extent[2] % b->extent[1],
             x = row / b->extent[2] / b->extent[1];
@@ -119,7 +120,7 @@ TESK_DEVICE void add_columns(const Parity *b, const real *A, const real *Q, real
 
 /* ---- sums and differences ---------------------------------------------------------------------------------- */
 
-/* A thread's task: whether its tile is of pairs, which of a parity block, which block. */
+/* A thread's task: whether its tile consists of pairs, which tile of a parity block, which block. */
 typedef struct Swapped {
   int busy, pairs, tile, number;
 } Swapped;
@@ -131,7 +132,7 @@ TESK_DEVICE Swapped swapped_of(int tid) {
   return t;
 }
 
-/* A thread's rows of the block's S^+. */
+/* The rows of the block's S^+ for a thread. */
 typedef struct Rows {
   real sum[TILE][WIDTH], difference[TILE][WIDTH];
 } Rows;
@@ -148,7 +149,8 @@ TESK_DEVICE void swap_pairs(const Place *p, const int *places, real *Q) {
   }
 }
 
-/* The columns, TOGETHER: of sums, for pairs also of differences. si: the step of the direction that is unlike. */
+/* The columns, TOGETHER: of sums, and for pairs also of differences. si: the step of the direction with the other
+ * parity. */
 TESK_DEVICE void add_together(const real *A, const real *q, int si, int sa, int sb, int pairs, Rows *rows) {
   TESK_ROLL
   for (int i = 0; i < N1; i++, q += si * LANES) {
@@ -202,7 +204,7 @@ TESK_DEVICE void add_swapped(const real *A, const real *q, int si, int sa, int s
 /* Q: at the first of the thread's lanes. */
 TESK_DEVICE void multiply_swapped(const real *A, const Swapped *t, const real *Q, Rows *rows) {
   const int number = t->number, x = number & 1, y = number >> 1 & 1, z = number >> 2, odd = x + y + z;
-  /* by one bit: the direction whose parity the others do not have */
+  /* the direction whose parity differs from the parity of the others, as one bit */
   const int unlike = odd == 1 ? number : odd == 2 ? 7 - number : 1;
   const int si = step_of(unlike / 2), sa = step_of(unlike == 4 ? 0 : unlike / 2 + 1),
             sb = step_of(unlike == 1 ? 2 : unlike / 2 - 1);

@@ -1,13 +1,13 @@
-/* Vectors of Stokes between the order of all others and that of stokes_lanes.cu (stokes_arguments.h), and the
- * right-hand side as its patches want it. No shared memory.
- *   in, prepare  a block 32 cells of a row, 16 of each class in x, of one component or the pressure, a thread a line
- *                of N1 numbers (prepare: 2 N1 - 1) in its direction; pressures in x. So all sectors that a block
- *                reads are used by it: lines across x have numbers of N1 others between theirs. About 40 and 60
+/* Conversion of Stokes vectors between the usual order and the order of stokes_lanes.cu (stokes_arguments.h), and
+ * preparation of the right-hand side for its patches. No shared memory.
+ *   in, prepare  a block has 32 cells of a row, 16 of each class in x, of one component or the pressure. A thread has
+ *                a line of N1 numbers (prepare: 2 N1 - 1) along the component's direction; for pressures along x. So
+ *                a block uses all of the sectors that it reads, although a line across x has the numbers of N1 other
+ *                lines between its own. About 40 and 60 registers.
+ *   out          a block has the rows of entries of a row of cells, a thread N1 entries side by side in y. About 25
  *                registers.
- *   out          a block the rows of entries of a row of cells, a thread N1 entries side by side in y. About 25
- *                registers.
- * Bytes a number: read and written once; prepare reads once and writes twice, with 2 (2 n - 1) flops for each.
- * Macros: real, N1. */
+ * Bytes: each number is read and written once; prepare reads once and writes twice, with 2 (2 n - 1) flops per
+ * number. Macros: real, N1. */
 #include "kernel.h"
 #include "stokes_arguments.h"
 
@@ -31,20 +31,20 @@ TESK_DEVICE int place_of(const TeskLanes *s, const int cell[3]) {
          half % G + (cell[2] / 2 * s->half[1] + cell[1] / 2) * row;
 }
 
-/* A line of a cell along the direction c of its component: where it begins in both orders, steps in them. */
+/* A line of a cell along the direction c of its component: its start in both orders, and the steps in them. */
 typedef struct Line {
   int cell[3], part, c, exists, place, value;
   long long entry, step;
 } Line;
 
-/* The thread's line in a piece of a row of cells, pieces by fours of the parts; exists: -1 behind the last one of the
- * row, 0 in the cells that fill up a group. */
+/* The thread's line in a piece of a row of cells; pieces go through the four parts in turn. exists: -1 behind the
+ * last line of the row, 0 in the cells that fill up a group. */
 TESK_DEVICE Line line_of(const TeskLanes *s, unsigned piece) {
   Line l;
   const unsigned id = piece * THREADS + threadIdx.x, row = blockIdx.x, rows = 2 * (unsigned)s->half[1];
   const int task = (int)(id / (2 * G) % (4 * SQUARE)), a = task / N1 % N1, b = task % N1;
   l.part = task / SQUARE;
-  l.c = l.part % 3; /* the pressure is stored as component 0 is */
+  l.c = l.part % 3; /* the pressure is stored like component 0 */
   l.cell[0] = (int)(id / (2 * G * 4 * SQUARE) * (2 * G) + id % (2 * G));
   l.cell[1] = (int)(row % rows);
   l.cell[2] = (int)(row / rows);
@@ -72,12 +72,12 @@ TESK_KERNEL(tesk_lanes_in, THREADS, 1, (TeskLanes)s, (const real *TESK_RESTRICT)
   for (int i = 0; i < N1; i++) y[l.place + i * SQUARE * G] = l.exists ? x[l.entry + i * l.step] : 0;
 }
 
-/* i[d], by comparisons: an array that is indexed by a variable would stand in local memory. */
+/* i[d], by comparisons: an array with a variable index would be in local memory. */
 TESK_DEVICE int pick(const int i[3], int d) {
   return d == 0 ? i[0] : d == 1 ? i[1] : i[2];
 }
 
-/* M^-1 b along the component's direction in the patch of the line's cell and the next one. */
+/* M^-1 b along the component's direction, in the patch of the line's cell and the next cell. */
 TESK_DEVICE void prepare(const TeskLanes *s, const TeskLanesMass *m, const Line *l, const real *b, real *to) {
   const int v = pick(l->cell, l->c), end = s->parts.extent[l->part][l->c];
   const void *const inverse = l->c == 0 ? m->inverse[0] : l->c == 1 ? m->inverse[1] : m->inverse[2];
@@ -110,9 +110,9 @@ TESK_DEVICE void prepare(const TeskLanes *s, const TeskLanesMass *m, const Line 
   }
 }
 
-/* b0, b1: for patches round even and odd vertices of the component's direction; pressures in b0. Numbers of nodes that
- * are inside no such patch are not written, nor read by anyone. Grid: as above; pressures: of these alone, a fourth of
- * the pieces. */
+/* b0, b1: for patches around even and odd vertices of the component's direction; pressures in b0. Numbers of nodes
+ * inside no such patch are neither written nor read. Grid: as above; pressures: only these, a fourth of the
+ * pieces. */
 TESK_KERNEL(tesk_lanes_prepare, THREADS, 1, (TeskLanes)s, (TeskLanesMass)m, (const real *TESK_RESTRICT)b,
             (real *)b0, (real *)b1, (int)pressures) {
   const Line l = line_of(&s, pressures ? 4 * blockIdx.y + 3 : blockIdx.y);

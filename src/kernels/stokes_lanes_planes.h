@@ -1,5 +1,5 @@
-/* Planes of stokes_lanes.cu, included with its macros, where a thread holds a whole one, N x N numbers in registers:
- * both directions across are turned without a barrier. Right where they fit: n = 2 and 3. */
+/* Planes of stokes_lanes.cu, included with its macros, for n = 2 and 3. A thread holds a whole plane, N x N numbers
+ * in registers, so that both directions across are transformed without a barrier. */
 #include "stokes_lanes_tables.h"
 
 /* A plane w[N][N], directions d and e, to modes. */
@@ -59,7 +59,7 @@ TESK_DEVICE void read_plane(const real *from, const int a[2], const int b[2], re
   }
 }
 
-/* The neighbours across in a (above or below, at cell offset `from`), then those in b. */
+/* The neighbours across: first in a (above or below, at cell offset `from`), then in b. */
 TESK_DEVICE void couple_a(const real *x, int from, const int b[2], const real *A, int high, real *w) {
   TESK_UNROLL
   for (int h = 0; h < 2; h++) {
@@ -85,12 +85,13 @@ TESK_DEVICE void couple_b(const real *x, int from, const int a[2], const real *A
   }
 }
 
-/* Planes that are coupled to neighbours across take longest: 3 (N + 1) nodes; then 6 ends and N of the pressure. */
+/* Planes that are coupled to neighbours across take longest: 3 (N + 1) nodes. Then come 6 ends, and N planes of the
+ * pressure. */
 #define COUPLED (3 * (N + 1))
 #define ENDS 6
 #define PLANE_TASKS (COUPLED + ENDS + N)
-#define WHOLE ((COUPLED - 1) / TASKS * TASKS) /* coupled ones in rounds that are full of them */
-#define SHORT_ROOM (WHOLE + TASKS - COUPLED)  /* tasks that have no coupled one in the round after those */
+#define WHOLE ((COUPLED - 1) / TASKS * TASKS) /* coupled planes in rounds that contain no others */
+#define SHORT_ROOM (WHOLE + TASKS - COUPLED)  /* tasks without a coupled plane in the round after those */
 #define SHORT (SHORT_ROOM < ENDS + N ? SHORT_ROOM : ENDS + N)
 
 /* The plane of task t. Rounds of coupled planes come first. The last of these rounds is filled up with short planes,
@@ -101,8 +102,9 @@ TESK_DEVICE int plane_of_task(int t) {
   return next < SHORT ? COUPLED + next : t - SHORT;
 }
 
-/* w += what couples plane `at` of x, directions d and e, to the neighbours across. In a what few lanes have besides
- * comes last, so that loads of the others need not wait for a decision; in b more loads under way would spill. */
+/* w += the coupling of plane `at` of x, directions d and e, to the neighbours across. In a, terms that only few lanes
+ * have come last, so that loads of the other terms need not wait for a decision; in b more loads under way would
+ * spill. */
 TESK_DEVICE void couple_plane(const Place *p, int d, int e, const real *x, const int a[2], const int b[2],
                               real *w) {
   TESK_UNROLL
@@ -121,7 +123,8 @@ TESK_DEVICE void couple_plane(const Place *p, int d, int e, const real *x, const
       couple_a(x, offset_of(p, d, source_cell(h, 1)), b, matrix_of(p, d, source_table(h, 1)), h, w);
 }
 
-/* A plane to modes: of component c, at the nodes 0 .. N, or, of x itself, at both ends; of g, x fixed. */
+/* Transforms a plane to modes: of component c, at the nodes 0 .. N, or, for x itself, at both ends; or of g, at fixed
+ * x. */
 TESK_DEVICE void load_plane(const Place *p, int number, const TeskLanesVectors *v, real *U, real *Q) {
   const real *const x = (const real *)v->x;
   const int coupled = number < COUPLED, pressure = number >= COUPLED + ENDS, c = pressure ? 0 : number % 3,

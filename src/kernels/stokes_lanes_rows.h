@@ -1,6 +1,6 @@
 /* Planes of stokes_lanes.cu for n = 4 and 5, where whole planes do not fit into registers; included with its macros.
- * A thread holds two rows of a plane, number i of both cells. The second direction across is turned in shared
- * memory, behind a barrier. */
+ * A thread holds two rows of a plane, row i of both cells. The second direction across is transformed in shared
+ * memory, after a barrier. */
 #include "stokes_lanes_tables.h"
 
 /* ---- in -------------------------------------------------------------------------------------------------- */
@@ -14,7 +14,7 @@ TESK_DEVICE void couple_rows(const real *A, const real *beside, const int b[2], 
   }
 }
 
-/* The row's half g: w -= B (the line of the cell at `beside`). */
+/* Half g of the row: w -= B (the line of the cell at `beside`). */
 TESK_DEVICE void couple_line(const real *B, const real *beside, real *w) {
   real line[N1];
   TESK_UNROLL
@@ -22,7 +22,7 @@ TESK_DEVICE void couple_line(const real *B, const real *beside, real *w) {
   subtract(B, line, w, 0, 1);
 }
 
-/* Sources from `first` on, or the first one alone, of the rows w[2][N] of a plane. */
+/* Adds the sources from `first` on, or only the first, to the rows w[2][N] of a plane. */
 TESK_DEVICE void couple_sources(const Place *p, int d, int e, int i, int first, int alone, const real *plane,
                                 const int aa[2], const int bb[2], real *w) {
   const real *const A = table_of(p, d, i * ROW_1), *const B = matrix_of(p, e, 0);
@@ -41,12 +41,12 @@ TESK_DEVICE void couple_sources(const Place *p, int d, int e, int i, int first, 
   }
 }
 
-/* The neighbours are coupled before what few lanes have besides, so that their loads need not wait for a decision; with
- * n = 5 more loads under way would spill registers. */
+/* The neighbours are coupled before the terms that only few lanes have, so that their loads need not wait for a
+ * decision; with n = 5 more loads under way would spill registers. */
 #define EARLY (N1 < 5)
 
-/* Rows i < N1 of plane `pl` of component c, 0 .. N the nodes, N + 1 and N + 2 the velocity at both ends; then they are
- * only in modes of b. b 0: it is zero. */
+/* Rows i < N1 of plane `pl` of component c: 0 .. N are the nodes, N + 1 and N + 2 the velocity at both ends, which is
+ * transformed to modes of b only. b 0: the right-hand side is zero. */
 TESK_DEVICE void load_rows(const Place *p, int c, int pl, int i, const real *x, const real *b, real *U) {
   const int d = c == 2 ? 0 : c + 1, e = c == 0 ? 2 : c - 1, end = pl > N,
             zero = pl == 0 || pl == N || (!end && !b);
@@ -79,7 +79,7 @@ TESK_DEVICE void load_pressure_rows(const Place *p, int i, int j, const real *b,
   for (int k = 0; k < 2 * N; k++) Q[(i * SX + (j + k / N * N1) * SY + k % N * SZ) * LANES + p->lane] = out[k];
 }
 
-/* Two lines of direction d in shared memory, `other` apart, to modes or `back`. */
+/* Transforms two lines of direction d in shared memory, `other` apart, to modes or `back`. */
 TESK_DEVICE void turn_lines(const Place *p, int d, int back, int step, int other, real *line) {
   real in[2 * N], out[2 * N];
   TESK_UNROLL
@@ -92,7 +92,8 @@ TESK_DEVICE void turn_lines(const Place *p, int d, int back, int step, int other
   for (int i = 0; i < 2 * N; i++) line[(i / N * other + i % N * step) * LANES] = out[i];
 }
 
-/* Lines t along a of the planes from `first` on of the components (count a component), then of the pressure. */
+/* Transforms lines t along a, for the planes from `first` on: of the components (count planes each), then of the
+ * pressure. */
 TESK_DEVICE void turn_rows(const Place *p, int t, int first, int count, int back, real *U, real *Q) {
   const int pl = t / N1, c = pl < 3 * count ? pl / count : 3, j = t % N1, i = pl - c * count,
             in_q = c == 3 && !back;

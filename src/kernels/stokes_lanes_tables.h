@@ -1,4 +1,4 @@
-/* What all parts of stokes_lanes.cu share: sizes, tables of a kind of intervals, cells, small products. */
+/* Common definitions of all parts of stokes_lanes.cu: sizes, tables of a kind of intervals, cells, small products. */
 #ifndef TESK_STOKES_LANES_TABLES_H
 #define TESK_STOKES_LANES_TABLES_H
 
@@ -11,7 +11,7 @@
 #define G TESK_LANES_GROUP
 #define TASKS (THREADS / LANES)
 #define LANE_NUMBERS (TESK_LANES_ROWS * LANES)
-#define PITCH (LINES ? N + 1 : N) /* of rows of a plane: tasks of a warp meet other banks */
+#define PITCH (LINES ? N + 1 : N) /* of rows of a plane: tasks of a warp then use different banks */
 #define PLANE (N * PITCH + 1)
 #define PLANES ((N + 3) * PLANE)
 #define SZ 1 /* steps of q: [x][y][z], rows padded */
@@ -30,7 +30,7 @@
 #define AT_GT (AT_G + N * ROW_M)             /* G': [M][ROW_N] */
 #define AT_LOW (AT_GT + M * ROW_N)           /* nu Ld, lower cell and its neighbour below: [N1][ROW_1] */
 #define AT_HIGH (AT_LOW + N1 * ROW_1)        /* the same above */
-#define AT_OWN (AT_HIGH + N1 * ROW_1)        /* what nu Ld of a cell taken for one at a wall lacks */
+#define AT_OWN (AT_HIGH + N1 * ROW_1)        /* added to nu Ld in a cell treated as at a wall */
 #define AT_ENDS (AT_OWN + N1 * ROW_1)        /* by mode: Zc' M at both ends, nu Zc' Lc there: [M][4] */
 #define AT_GE (AT_ENDS + M * 4)              /* Zd' D at both ends: [N][4], the last two 0 */
 #define AT_LC (AT_GE + N * 4)                /* nu lc, nu ld */
@@ -48,16 +48,16 @@ typedef struct TESK_ALIGNED(16) Four {
 typedef struct Place {
   int lane, task;
   const int *lanes; /* of the block (TESK_LANES_ROWS), in shared memory */
-  /* [three directions]: numbers that depend on the mode; `x`: which table the first direction has */
+  /* [three directions]: numbers that depend on the mode; `x`: the table of the first direction */
   const real *table;
   const real *matrix; /* all other numbers; with `one`, one matrix for all directions */
   int x;
-  int even;                /* a constant: modes of all directions are even, then odd */
+  int even;                /* a constant: whether modes of all directions are even, then odd */
   int one;                 /* a constant */
-  int far_x, far_y, far_z; /* TeskLanesBlock, of the lane's kind of x; not of `one` */
+  int far_x, far_y, far_z; /* TeskLanesBlock, of the lane's kind of x; unused with `one` */
 } Place;
 
-/* The tables of the kind of all three directions, an argument: reading it costs no instruction. */
+/* The tables of the common kind of all three directions, a kernel argument: reading them costs no instruction. */
 typedef struct TESK_ALIGNED(16) Inner {
   real v[TABLE];
 } Inner;
@@ -69,7 +69,7 @@ TESK_DEVICE const real *matrix_of(const Place *p, int d, int at) {
   return p->one ? p->matrix + at : table_of(p, d, at);
 }
 
-/* Where cell `at` (-1 .. 2, the patch has 0 and 1) of direction d begins. */
+/* The first entry of cell `at` (-1 .. 2; the patch has 0 and 1) in direction d. */
 TESK_DEVICE int offset_of(const Place *p, int d, int at) {
   return p->lanes[(d * 4 + at + 1) * LANES + p->lane];
 }
@@ -90,7 +90,7 @@ TESK_DEVICE void multiply(const real *A, int rows, int columns, int row, const r
   }
 }
 
-/* The same for two, in[2][columns] to out[2][rows]: the table is read once. */
+/* The same for two lines, in[2][columns] to out[2][rows]: the table is read once. */
 TESK_DEVICE void multiply_pair(const real *A, int rows, int columns, int row, const real *in, real *out) {
   TESK_UNROLL
   for (int r = 0; r < rows; r++) {
@@ -109,9 +109,9 @@ TESK_DEVICE void multiply_pair(const real *A, int rows, int columns, int row, co
 
 /* ---- modes of a direction ------------------------------------------------------------------------------ */
 
-/* Of intervals that are their own mirror images, modes are even, N1 of them, then odd: sums and differences of what is
- * mirrored meet half of a table each. Mode j of the lower cell is mirrored to (-1)^j times mode j of the upper one,
- * node i to node M - 1 - i. */
+/* In intervals that are their own mirror images the first N1 modes are even, then come the odd modes: sums and
+ * differences of mirrored numbers each need only half of a table. Mode j of the lower cell is mirrored to (-1)^j
+ * times mode j of the upper cell, node i to node M - 1 - i. */
 #define SIGN(j) ((j) % 2 ? -1 : 1)
 
 /* out <- Zd' in of direction d. */
@@ -169,7 +169,7 @@ TESK_DEVICE void pair_from_modes(const Place *p, int d, const real *in, real *ou
   }
 }
 
-/* out <- Zc' M in, nodes inside. */
+/* out <- Zc' M in, for inner nodes. */
 TESK_DEVICE void to_node_modes(const Place *p, int d, const real *in, real *out) {
   const real *A = matrix_of(p, d, AT_NODES);
   real even[N1], odd[N1];
@@ -232,7 +232,7 @@ TESK_DEVICE void to_gradient(const Place *p, int d, const real *in, real *out) {
   }
 }
 
-/* The compiler is not to keep tables in registers from one line to the next. */
+/* Keeps the compiler from holding tables in registers from one line to the next. */
 #ifdef TESK_EMULATOR
 #define FORGET() ((void)0)
 #else
@@ -247,8 +247,8 @@ TESK_DEVICE void subtract(const real *A, const real *line, real *w, int at, int 
   for (int i = 0; i < N1; i++) w[at + i * step] -= out[i];
 }
 
-/* What cell `end` (0, 1) of direction d is coupled to besides its neighbour beyond that end: itself, where it is taken
- * for one at a wall. Source 0 is the neighbour. */
+/* The couplings of cell `end` (0, 1) of direction d beyond that end: its neighbour, source 0, and the cell itself if
+ * it is treated as a cell at a wall. */
 TESK_DEVICE int sources_of(const Place *p, int d, int end) {
   return EVEN && !p->one && (d == 0 ? p->far_x : d == 1 ? p->far_y : p->far_z) == end ? 2 : 1;
 }
@@ -259,14 +259,14 @@ TESK_DEVICE int source_table(int end, int source) {
   return source ? AT_OWN : end ? AT_HIGH : AT_LOW;
 }
 
-/* Where plane j of component c stands. The last one, j = N, is the first of the cell above; beside a wall it is of any
- * cell, and its factors are zero. */
+/* The place of plane j of component c. The last plane, j = N, is the first plane of the cell above; beside a wall any
+ * cell serves, since its factors are zero. */
 TESK_DEVICE int plane_at(const Place *p, int c, int j) {
   const int cell = j < N1 ? 0 : j < N ? 1 : 2;
   return offset_of(p, c, cell) + (c * CUBE + (j - cell * N1) * N1 * N1) * G;
 }
 
-/* Where plane j of the pressure stands on its way back: in planes of U that lines of velocities do not take. */
+/* The place of plane j of the pressure on its way back: in planes of U that lines of velocities do not use. */
 TESK_DEVICE int spare_plane(int j) {
   return j / 4 * PLANES + (j % 4 == 0 ? 0 : N - 1 + j % 4) * PLANE;
 }

@@ -1,14 +1,14 @@
 /* x <- x + K_p^+ r for patches of a Stokes problem, or the whole of a small one, by fast diagonalization and S^+
  * (src/operator/stokes/stokes_local.h): any degree, ends and cells. One block per patch, one thread per number;
- * barriers between the contractions. S^+ is that of viscosity 1, and nu its own for each patch:
+ * barriers between the contractions. S^+ is for viscosity 1, and each patch has its own nu:
  *   F^_i = Z' F_i / Lam_i    q = -Zd' g - sum over i of G F^_i    p = nu S^+ q    u^_i = F^_i + G' p / Lam_i
  *   u = Z u^, p <- Zd p
  * Memory of a block: dim + 2 arrays of the largest part of a patch, in shared memory, or with GLOBAL_WORK in global
- * memory. About 40 registers. Flops of a patch with N = 2 n modes a direction: 4 dim (dim + 2) N^(dim + 1) +
- * 2 N^(2 dim). Bytes: r read, x read and written, and S^+, N^(2 dim) numbers, from the L2 cache: this is what bounds
- * it.
- * tesk_stokes_patch_exact is the same by the inverse of all n unknowns of a patch, n = dim (N -+ 1) N^(dim - 1) +
- * N^dim: 2 n^2 flops and n^2 numbers from memory. Macros: real, THREADS, GLOBAL_WORK. */
+ * memory. About 40 registers. Flops per patch with N = 2 n modes per direction: 4 dim (dim + 2) N^(dim + 1) +
+ * 2 N^(2 dim). Bytes: r read, x read and written, and S^+, N^(2 dim) numbers, from the L2 cache, which bounds the
+ * time.
+ * tesk_stokes_patch_exact does the same with the inverse matrix over all n unknowns of a patch, n = dim (N -+ 1)
+ * N^(dim - 1) + N^dim: 2 n^2 flops and n^2 numbers from memory. Macros: real, THREADS, GLOBAL_WORK. */
 #include "kernel.h"
 #include "stokes_arguments.h"
 
@@ -41,7 +41,7 @@ TESK_DEVICE const real *eigenvalues(const Patch *p, int part, int d) {
   return gradient(p, d) + N * M + (d == part ? 0 : M);
 }
 
-/* Where number `id` of a part of the patch stands in a vector. */
+/* The place of number `id` of a part of the patch in a vector. */
 TESK_DEVICE long long place_of(const Patch *p, int part, int id) {
   const TeskParts *parts = &p->all->parts;
   long long place = parts->offset[part], step = 1;
@@ -74,7 +74,7 @@ TESK_DEVICE void contract(const real *A, int rows, int columns, int transposed, 
   }
 }
 
-/* *a <- Z' *a or Z *a in all directions; *a and *b change places as they must. */
+/* *a <- Z' *a or Z *a in all directions; *a and *b are swapped as needed. */
 TESK_DEVICE void transform(const Patch *p, int part, int back, real **a, real **b) {
   int inner = 1, outer = size_of(p, part);
   for (int d = 0; d < p->all->parts.dim; d++) {
@@ -159,7 +159,7 @@ TESK_KERNEL(tesk_stokes_patch, THREADS, 1, (TeskStokesPatches)all, (const TeskSt
   const TeskStokesPatch its = patches[blockIdx.x];
   const Patch p = patch_of(&all, &its);
   real *F[3], *q = memory + dim * all.most, *spare = memory + (dim + 1) * all.most;
-  for (int d = 0; d < 3; d++) F[d] = memory + d * all.most; /* F[2] is q in 2D, and not used */
+  for (int d = 0; d < 3; d++) F[d] = memory + d * all.most; /* in 2D F[2] is q: do not use it here */
   FOR_ALL(id, size_of(&p, dim)) q[id] = -r[place_of(&p, dim, id)];
   transform(&p, dim, 0, &q, &spare);
   for (int i = 0; i < dim; i++) load_component(&p, i, r, &F[i], q, &spare);
@@ -171,7 +171,7 @@ TESK_KERNEL(tesk_stokes_patch, THREADS, 1, (TeskStokesPatches)all, (const TeskSt
   FOR_ALL(id, size_of(&p, dim)) x[place_of(&p, dim, id)] += pressure[id];
 }
 
-/* The same grid, threads and memory. */
+/* Grid, threads and memory as above. */
 TESK_KERNEL(tesk_stokes_patch_exact, THREADS, 1, (TeskStokesPatches)all, (const TeskStokesPatch *)patches,
             (const real *)r, (real *)x, (real *)work) {
 #if GLOBAL_WORK

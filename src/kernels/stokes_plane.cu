@@ -8,12 +8,12 @@
  *   S^+      p = S^+ q, by parity blocks where the interval is its own mirror image
  *   lines    u^ = F^ + G' p / Lam, Zc u^; the pressure back in x
  *   across   back in d, written; of component y by way of shared memory
- * Threads: a line of N numbers each, held in registers, PATCHES patches side by side; in S^+ a row of up to four
- * patches. Grid: blocks of patches of a colour, then blocks that copy what is in no patch; or one block, which does
- * all colours one after the other. Shared memory: PATCHES (4 (N + 1) (N + 1) + 2 N (N + 1) + 1) numbers, and with
- * TABLES the tables of all kinds of intervals. Bytes of a colour and unknown: about 12 in float32: x and b read, y
- * written. Flops of a patch, multiplications and additions: (26 n + 8) (2 n)^2 + 8 n^4 (inner; S^+ is the last term).
- * Macros: real, N1, PATCHES, THREADS, BLOCKS, TABLES, OPEN: nodes at an end of the box are unknowns. */
+ * A thread holds a line of N numbers in registers, PATCHES patches side by side; in S^+ a row of up to four patches.
+ * Grid: blocks of patches of a colour, then blocks that copy numbers in no patch; or one block, which does all
+ * colours one after the other. Shared memory: PATCHES (4 (N + 1) (N + 1) + 2 N (N + 1) + 1) numbers, and with TABLES
+ * the tables of all kinds of intervals. Bytes per colour and unknown: about 12 in float32: x and b read, y written.
+ * Flops of a patch, multiplications and additions: (26 n + 8) (2 n)^2 + 8 n^4 (inner; S^+ is the last term). Macros:
+ * real, N1, PATCHES, THREADS, BLOCKS, TABLES, OPEN: nodes at an end of the box are unknowns. */
 #include "kernel.h"
 #include "stokes_plane_arguments.h"
 #include "stokes_plane_tables.h"
@@ -57,8 +57,8 @@ TESK_DEVICE const real *table_of(const Work *w, int p, int d) {
 
 /* ---- places ---------------------------------------------------------------------------------------------- */
 
-/* Node i and mode j of a patch in direction d; modes from -n to 3 n - 1. What does not exist beyond a wall has zeros in
- * the tables: any other will do. */
+/* Node i and mode j of a patch in direction d; modes from -n to 3 n - 1. Tables have zeros for numbers that do not
+ * exist beyond a wall, so that any place will do for them. */
 TESK_DEVICE int node_at(const Work *w, int p, int d, int i) {
   const int at = w->patch[p].vertex[d] * N1 + i, all = w->plane->cells[d] * N1;
   return w->plane->periodic[d] && at >= all ? at - all : at;

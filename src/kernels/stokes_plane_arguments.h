@@ -1,4 +1,4 @@
-/* What stokes_plane.cu gets by value and from memory; the host includes this text too. */
+/* Arguments of stokes_plane.cu, by value and in memory; the host includes this text too. */
 #ifndef TESK_STOKES_PLANE_ARGUMENTS_H
 #define TESK_STOKES_PLANE_ARGUMENTS_H
 
@@ -14,13 +14,14 @@ typedef struct TeskPlane {
 
 enum { TESK_PLANE_CLOSED = 1, TESK_PLANE_SPLIT_X = 2, TESK_PLANE_SPLIT_Y = 4 };
 
-/* A patch. inverse: S^+ [columns of a row's parity block][rows], rows (mode of x, mode of y); NULL: there is none. */
+/* A patch. inverse: S^+ [columns of a row's parity block][rows], rows (mode of x, mode of y); NULL: S^+ is
+ * missing. */
 typedef struct TeskPlanePatch {
   const void *inverse;
   int vertex[2], kind[2], flags, unused;
 } TeskPlanePatch;
 
-/* Patches of a colour, and by direction the cells that are in none of them: ranges of lists. */
+/* Patches of a colour, and per direction the cells that no patch has: ranges of lists. */
 typedef struct TeskPlaneColour {
   int first, patches, rest[2], rests[2];
 } TeskPlaneColour;

@@ -1,4 +1,5 @@
-/* The tables of a kind of intervals of stokes_plane.cu, rows padded to four numbers; the host counts by them too. */
+/* The tables of a kind of intervals for stokes_plane.cu, rows padded to four numbers; the host uses their sizes
+ * too. */
 #ifndef TESK_STOKES_PLANE_TABLES_H
 #define TESK_STOKES_PLANE_TABLES_H
 
@@ -23,7 +24,7 @@
 #define AT_GE (AT_ENDS + C * 4)              /* Zd' D to both ends: [N][4] */
 #define AT_LC (AT_GE + N * 4)                /* nu lc, nu ld */
 #define AT_LD (AT_LC + ROW_C)
-#define AT_REST (AT_LD + ROW_N) /* 1 where an end is no unknown; the constant pressure in both cells */
+#define AT_REST (AT_LD + ROW_N) /* whether each end is known (1); the constant pressure in both cells */
 #define TABLE (AT_REST + 4)
 
 typedef struct TESK_ALIGNED(16) Four {

@@ -1,11 +1,11 @@
 /* The Schur complement of a small box of Stokes, S = sum over directions i of G Lam_i^-1 G', of each matrix of its
- * parity blocks (TeskStokesBox), in float64: dense along a direction at a time, zero where places differ in two. A
- * thread has an entry. Flops: 4 M for each of some 3 N entries of a row, M nodes and N modes a direction; bytes: 8 an
- * entry. Macros: real, double. */
+ * parity blocks (TeskStokesBox), in float64: dense along one direction at a time, zero where places differ in two
+ * directions. A thread has an entry. Flops: 4 M for each of about 3 N entries of a row, with M nodes and N modes per
+ * direction; bytes: 8 per entry. Macros: real, double. */
 #include "kernel.h"
 #include "stokes_box_tables.h"
 
-/* Of direction i: its modes m and o, eigenvalues `across` of the others. */
+/* For direction i: its modes m and o, the eigenvalues `across` of the other directions. */
 TESK_DEVICE real part_of(const TeskStokesBox *s, int i, int m, int o, real across) {
   const int M = s->nodes[i];
   const real *const G = table(s, i, G_UP), *const lc = table(s, i, LC);

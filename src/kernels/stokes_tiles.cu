@@ -3,12 +3,12 @@
  * numbers each.
  *
  * A block has a tile of one component i: up to 31 / N - 1 cells along i, ACROSS_A x ACROSS_B pairs of cells in the two
- * other directions a, b. Blocks of the parts take turns, so that they find each other's numbers in L2.
- *   1. A thread has a node along i and a pair of cells: N x N modes (a, b), a line at a time. w = nu (Ld in a + Ld in
- *      b) u + alpha u by traces: a line needs its own modes and the traces of its two neighbours. The nodes of the
- *      cell below the tile are computed too. u and w stay in shared memory.
- *   2. A thread has a cell along i and a mode (a, b): y = Mc w + nu Lc u - D' p at N nodes, with what the cell below
- *      gives to the first of them. Known nodes are zero.
+ * other directions a, b. Blocks of different parts alternate, so that they find each other's numbers in L2.
+ *   1. A thread has a node along i and a pair of cells: N x N modes (a, b), which it processes line by line.
+ *      w = nu (Ld in a + Ld in b) u + alpha u by traces: a line needs its own modes and the traces of its two
+ *      neighbours. The nodes of the cell below the tile are computed too. u and w stay in shared memory.
+ *   2. A thread has a cell along i and a mode (a, b): y = Mc w + nu Lc u - D' p at N nodes, including the
+ *      contribution of the cell below to the first node. Known nodes are zero.
  * A pressure has no tile: a thread has N modes along z, y = - sum over i of D u_i.
  *
  * Shared memory: 2 N^2 MODE numbers, about 68 N^2 ACROSS_A ACROSS_B. An entry of a velocity, with T cells along i:
@@ -28,7 +28,7 @@
 #define SIZE (N * N * MODE) /* from w to u */
 #define P (N + 1)
 
-/* Of the reference cell: its modes, the mass and stiffness matrices of the nodes, (l_q, phi_j'). */
+/* For the reference cell: its modes, the mass and stiffness matrices of the nodes, (l_q, phi_j'). */
 typedef struct Reference {
   Modes modes;
   real mass[P * P], stiffness[P * P], derivative[N * P];
@@ -40,7 +40,7 @@ typedef struct Part {
   int start[3], cells; /* of the tile; cells along the component */
 } Part;
 
-/* Stage 1 of a thread; x: its first entry. W, U: of mode 0. */
+/* Stage 1 of a thread. x: the thread's first entry. W, U: of mode 0. */
 TESK_DEVICE void across(const TeskStokesTiles *s, const Reference *r, int a, int b, int ca, int cb,
                         const in_real *TESK_RESTRICT x, long long sa, long long sb, real *W) {
   real *const U = W + SIZE;
@@ -81,7 +81,7 @@ TESK_DEVICE void across(const TeskStokesTiles *s, const Reference *r, int a, int
   }
 }
 
-/* What a cell gives to its node `row`: its part of Mc w + nu Lc u - D' p. */
+/* The contribution of a cell to its node `row`: its part of Mc w + nu Lc u - D' p. */
 TESK_DEVICE real give(const Reference *r, int row, const real c[3], const real w[P], const real u[P],
                       const real p[N]) {
   real mass = 0, stiffness = 0, derivative = 0;
@@ -112,8 +112,8 @@ TESK_DEVICE void read_cell(const TeskStokesTiles *s, int i, int cell, const real
   c[2] = NUMBER(numbers, TESK_TILES_ROOT, s->cells[i]);
 }
 
-/* Stage 2 of a thread: the nodes from the first one of `cell` on; pressure: first entry of its line. shared: at the
- * first node of the cell below. */
+/* Stage 2 of a thread: the nodes from the first node of `cell` on. pressure: first entry of the thread's line.
+ * shared: at the first node of the cell below. */
 TESK_DEVICE void along(const TeskStokesTiles *s, const Reference *r, int i, int cell, const real *shared,
                        const in_real *TESK_RESTRICT pressure, long long sp, real out[N]) {
   real c[3], w[P], v[P], p[N];
@@ -184,7 +184,7 @@ TESK_DEVICE void velocity(const TeskStokesTiles *s, const Reference *r, const in
   }
 }
 
-/* y <- sum over j of d[j] x[j step], the last one apart. */
+/* y <- sum over j of d[j] x[j step]; the last term has its own entry. */
 TESK_DEVICE real derive(const real d[P], const in_real *TESK_RESTRICT x, long long step, long long last) {
   real sum = d[N] * (real)TESK_READ(x + last);
   TESK_UNROLL
@@ -192,7 +192,7 @@ TESK_DEVICE real derive(const real d[P], const in_real *TESK_RESTRICT x, long lo
   return sum;
 }
 
-/* The row of D of mode q of a direction; *last: from the first node of its cell to the last one. */
+/* The row of D for mode q of a direction; *last: from the first node of its cell to the last node. */
 TESK_DEVICE void row_of(const TeskStokesTiles *s, int d, int q, real row[P], int *last) {
   const int cell = q / N;
   const real root = NUMBER((const real *)s->numbers[d] + cell, TESK_TILES_ROOT, s->cells[d]);

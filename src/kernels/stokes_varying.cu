@@ -1,18 +1,18 @@
 /* The Stokes operator with a viscosity that varies, or with the symmetric gradient
  * (src/operator/stokes_varying/stokes_varying.h), 2D and 3D, any cells, ends and degree, both precisions.
  *
- * A block has CELLS cells, x fastest; what it needs of them stands in shared memory, or with GLOBAL_WORK in global
- * memory; of a part [z][y][x]. A thread takes a line of numbers, holds it in registers, and leaves it contracted with
- * a matrix of the unit cell. First the faces, all 2 DIM with their fields side by side (FIELDS of them: jumps of the
- * DIM - 1 tangential components, their normal derivatives, and u.n where SYMMETRIC):
- *   trace       own modes and those of the neighbour, from global memory
+ * A block has CELLS cells, x fastest. Their data are in shared memory, or with GLOBAL_WORK in global memory, each
+ * part as [z][y][x]. A thread loads a line of numbers into registers, contracts it with a matrix of the unit cell,
+ * and stores it. First the faces, all 2 DIM with their FIELDS fields side by side: jumps of the DIM - 1 tangential
+ * components, their normal derivatives, and u.n where SYMMETRIC:
+ *   trace       own modes, and the neighbour's modes from global memory
  *   points      DIM - 1 contractions; derivatives of u.n along the face
- *   flux        V = nu (gamma jump - mean stress), S = -nu jump, and what S gives to u.n
- *   back        DIM - 1 contractions; then each number of the cell gathers what the faces give to it
+ *   flux        V = nu (gamma jump - mean stress), S = -nu jump, and the contribution of S to u.n
+ *   back        DIM - 1 contractions; then the terms of the faces are added to each number of the cell
  * then the cell: DIM contractions to the points, derivatives along lines, stress, derivatives back, DIM contractions
- * back. Weights of the points are in the matrices that lead back. What belongs to the nodes at the upper face is put
- * aside: tesk_stokes_varying_join adds it to the cell above. So every number has one writer at a time, and the bits do
- * not depend on the order of blocks.
+ * back. Weights of the points are in the matrices that lead back. Contributions to the nodes at the upper face are
+ * put aside: tesk_stokes_varying_join adds them to the cell above. So every number has one writer at a time, and the
+ * bits do not depend on the order of blocks.
  *
  * Numbers of memory: CELLS CELL; 27 barriers in 3D. A cell takes about 2 (36 Q^4 + 16 Q^3 N) flops inside and
  * 2 (60 Q^2 N + 24 Q^3) at faces. Bytes per entry: x, y, and n^-3 (Q^3 + 6 Q^2) / 4 numbers of nu; from the caches the
@@ -41,7 +41,7 @@
 #define FACE_LINES (DIM == 3 ? Q : 1)
 #define COEFFICIENTS (DIM == 3 ? P * N : P) /* of a slot, at most */
 
-/* Where a cell's numbers stand. */
+/* The places of a cell's numbers. */
 #define OF_U(cell) (memory + (cell)*CELL)
 #define OF_OUT(cell) (OF_U(cell) + ALL)
 #define OF_A(cell) (OF_U(cell) + 2 * ALL)
@@ -56,7 +56,7 @@ TESK_DEVICE real width_of(const TeskStokesVarying *s, int d, const Cell *c) {
 
 /* ---- faces ------------------------------------------------------------------------------------------------ */
 
-/* Face (d, end): its directions a < b, and which of them is component `c`. */
+/* For face (d, end): its directions a < b, and which of them is component `c`. */
 typedef struct Side {
   int d, end, a, b;
 } Side;
@@ -70,7 +70,7 @@ TESK_DEVICE Side side_of(int number) {
   return f;
 }
 
-/* The component of a field; of the last one (SYMMETRIC) the normal. */
+/* The component of a field; for the last field (SYMMETRIC) the normal. */
 TESK_DEVICE int component_of(const Side *f, int field) {
   return field == 2 * ACROSS ? f->d : field % ACROSS ? f->b : f->a;
 }
@@ -91,7 +91,7 @@ TESK_DEVICE Cell beyond(const TeskStokesVarying *s, const Side *f, const Cell *c
   return next;
 }
 
-/* Jump and mean normal derivative, outwards, of number (ka, kb) of component i. */
+/* Jump, and mean outward normal derivative, for number (ka, kb) of component i. */
 TESK_DEVICE void take_trace(const TeskStokesVarying *s, const real *TESK_RESTRICT x, const real *u,
                             const Side *f, const Cell *c, int i, int ka, int kb, real *jump, real *mean) {
   const real upper = f->end ? 1 : -1;
@@ -172,7 +172,7 @@ TESK_DEVICE void faces_to_points(real *memory) {
 #endif
 }
 
-/* A line of a face's points in direction a (0) or b of it. */
+/* A line of a face's points in its direction a (0) or b. */
 TESK_DEVICE int line_at(int direction, int line) {
   return direction ? line : line * Q;
 }
@@ -223,7 +223,7 @@ TESK_DEVICE void take_fluxes(const TeskStokesVarying *s, real *memory) {
 }
 
 #if SYMMETRIC
-/* What S gives to u.n, in its place. */
+/* The contribution of S to u.n, stored in place of S. */
 TESK_DEVICE void give_tangential(const TeskStokesVarying *s, const int which, real *memory) {
   EACH(id, SIDES * FACE_LINES) {
     const int of = id / (SIDES * FACE_LINES), rest = id - of * (SIDES * FACE_LINES), side = rest / FACE_LINES;
@@ -240,7 +240,7 @@ TESK_DEVICE void give_tangential(const TeskStokesVarying *s, const int which, re
 }
 #endif
 
-/* Coefficients again: in A, in 2D in B. */
+/* Back to coefficients: in A, in 2D in B. */
 TESK_DEVICE void points_to_faces(real *memory) {
   EACH(id, SLOTS * FACE_LINES) {
     const int each = SLOTS * FACE_LINES, of = id / each, rest = id - of * each, slot = rest / FACE_LINES,
@@ -263,7 +263,7 @@ TESK_DEVICE void points_to_faces(real *memory) {
 #endif
 }
 
-/* What the faces give to each number of the velocity in the cell. */
+/* Adds the terms of the faces to each number of the velocity in the cell. */
 TESK_DEVICE void gather_faces(const TeskStokesVarying *s, real *memory) {
   EACH(id, ALL) {
     const int of = id / ALL, number = id - of * ALL, i = number / SIZE, k = number - i * SIZE,
@@ -306,7 +306,8 @@ TESK_DEVICE void read_cells(const TeskStokesVarying *s, const real *TESK_RESTRIC
   __syncthreads();
 }
 
-/* Lines of a part in direction d, those before it at points already (to_points) or still (from_points). */
+/* Lines of a part in direction d. The directions before d are at points already (to_points) or still
+ * (from_points). */
 #define LINES_TO(i, d, inner) ((inner) * ((d) < 1 ? EXTENT(i, 1) : 1) * ((d) < 2 ? EXTENT(i, 2) : 1))
 #define LINES_FROM(i, d, outer) ((outer) * ((d) > 0 ? EXTENT(i, 0) : 1) * ((d) > 1 ? EXTENT(i, 1) : 1))
 
@@ -326,7 +327,7 @@ TESK_DEVICE void cells_to_points(const int d, real *memory, const int from, cons
   __syncthreads();
 }
 
-/* Lines of points in direction d: its number `at` of the first. */
+/* Lines of points in direction d: the first number of line `at`. */
 TESK_DEVICE int first_of(int d, int line) {
   const int inner = d == 0 ? 1 : d == 1 ? Q : Q * Q, o = line / inner;
   return o * inner * Q + line - o * inner;
@@ -346,7 +347,7 @@ TESK_DEVICE void take_slopes(real *memory) {
   __syncthreads();
 }
 
-/* Derivatives become stresses, and the pressure the divergence, times the volume. */
+/* Derivatives become stresses, and the pressure becomes the divergence, times the volume. */
 TESK_DEVICE void take_stresses(const TeskStokesVarying *s, real *memory) {
   EACH(id, POINTS) {
     const int of = id / POINTS, q = id - of * POINTS;
@@ -379,7 +380,7 @@ TESK_DEVICE void take_stresses(const TeskStokesVarying *s, real *memory) {
   __syncthreads();
 }
 
-/* A += what stresses in direction d give. */
+/* A += the contribution of stresses in direction d. */
 TESK_DEVICE void give_slopes(const int d, real *memory) {
   const int lines = POINTS / Q, step = d == 0 ? 1 : d == 1 ? Q : Q * Q;
   EACH(id, DIM * lines) {
@@ -393,7 +394,7 @@ TESK_DEVICE void give_slopes(const int d, real *memory) {
   __syncthreads();
 }
 
-/* Direction d, a constant: those before it are coefficients already. */
+/* Direction d, a constant: the directions before d are coefficients already. */
 TESK_DEVICE void points_to_cells(const int d, real *memory, const int from, const int to) {
   const int outer = d == DIM - 1   ? 1
                     : d == DIM - 2 ? Q
@@ -411,8 +412,8 @@ TESK_DEVICE void points_to_cells(const int d, real *memory, const int from, cons
 
 /* ---- all of it -------------------------------------------------------------------------------------------- */
 
-/* y <- keep b + sign K x. Values that belong to nodes of the next cell go to `aside`. The coefficients of part i
- * begin at i POINTS. */
+/* y <- keep b + sign K x. Values for nodes of the next cell go to `aside`. The coefficients of part i begin at i
+ * POINTS. */
 TESK_DEVICE void write_cells(const TeskStokesVarying *s, const real *b, real *y, real *aside, int keep,
                              real sign, real *memory, const int from) {
   const int mine = s->all - s->first - (int)blockIdx.x * CELLS;
@@ -437,7 +438,7 @@ TESK_DEVICE void write_cells(const TeskStokesVarying *s, const real *b, real *y,
   }
 }
 
-/* Grid: CELLS cells a block, from s.first on. y may be b. */
+/* Grid: CELLS cells per block, from s.first on. y may be b. */
 TESK_KERNEL(tesk_stokes_varying, THREADS, 1, (const real *TESK_RESTRICT)x, (const real *)b, (real *)y,
             (real *)aside, (real *)work, (TeskStokesVarying)s, (int)keep, (real)sign) {
 #if GLOBAL_WORK
@@ -478,8 +479,8 @@ TESK_KERNEL(tesk_stokes_varying, THREADS, 1, (const real *TESK_RESTRICT)x, (cons
   write_cells(&s, b, y, aside, keep, sign, memory, DIM == 3 ? of_b : of_a);
 }
 
-/* y at the lower nodes of each cell += sign times what the cell below put aside. One thread per number: 3 numbers.
- * Grid: blocks of numbers, components. */
+/* y at the lower nodes of each cell += sign times the numbers that the cell below put aside. One thread per number: 3
+ * numbers moved. Grid: blocks of numbers, components. */
 TESK_KERNEL(tesk_stokes_varying_join, THREADS, 1, (const real *TESK_RESTRICT)aside, (real *)y,
             (TeskStokesVarying)s, (real)sign) {
   const int i = (int)blockIdx.y;

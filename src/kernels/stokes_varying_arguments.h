@@ -1,4 +1,4 @@
-/* What stokes_varying.cu gets by value; the host includes this text too. */
+/* Arguments by value of stokes_varying.cu; the host includes this text too. */
 #ifndef TESK_STOKES_VARYING_ARGUMENTS_H
 #define TESK_STOKES_VARYING_ARGUMENTS_H
 
@@ -6,8 +6,8 @@
 
 typedef struct TeskStokesVarying {
   TeskParts parts;
-  int cells[3], periodic[3], known[3][2]; /* known: whether the nodes at an end of the box are */
-  int all, first;                         /* cells; that of the first block */
+  int cells[3], periodic[3], known[3][2]; /* known: whether the nodes at an end of the box are known */
+  int all, first;                         /* number of cells; first cell of the first block */
   double alpha;
   const double *h[3];       /* widths of the cells of a direction */
   const void *gamma[3];     /* real: [cells][2], at both ends of a direction's cells */

@@ -1,5 +1,5 @@
-/* Grid-stride loops, and sums over a block of THREADS threads that are the same in each of its threads and in every
- * run. Before: THREADS. */
+/* Grid-stride loops, and sums over a block of THREADS threads. All threads get the same sum, the same in every run.
+ * Define before: THREADS. */
 #ifndef TESK_SUMS_H
 #define TESK_SUMS_H
 

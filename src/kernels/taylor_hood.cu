@@ -1,19 +1,19 @@
-/* What couples velocities of Q_k and pressures of Q_(k-1), by k + 1 points per direction, in float64; formulas:
+/* Coupling of velocities of Q_k and pressures of Q_(k-1), with k + 1 points per direction, in float64; formulas:
  * operator/taylor_hood/taylor_hood.h. On cells of any mesh, with hanging nodes:
  *   tesk_divergence   b_i += int (div u) phi_i        tesk_gradient   b_i += int p div v_i
- *   tesk_grad_div     b_i += gamma int (div u) (div v_i), gamma a number a cell
+ *   tesk_grad_div     b_i += gamma int (div u) (div v_i), gamma a number per cell
  *
- * A block owns CELLS cells. Each step is one of lines of shared arrays (taylor_hood_lines.h), thread id the line id
- * % (lines of an array) of array id / (lines of an array): nodes are read, a node a thread, carried to the points per
- * direction after the other, differentiated along the lines of each direction with C = |J| J^-1 between, and carried
- * back. The weights of the points stand in the table that carries pressures. tesk_grad_div is both ways through div
- * u times gamma w / |J| at the points. Additions are atomic; where cells come colour by colour (order) they have no
- * rival. Shared: 2 DIM arrays of SIZE a cell: 7 KiB for k = 4 in 3D, 34 KiB for k = 8. Registers: two lines of Q
- * numbers; on sm_90 at most 52 for k = 2, 80 for k = 4, 72 for k = 6 in 3D.
+ * A block owns CELLS cells. Steps work on lines of shared arrays (taylor_hood_lines.h): thread id has line id %
+ * (lines of an array) of array id / (lines of an array). Nodes are read, one node per thread, transformed to the
+ * points direction by direction, differentiated along the lines of each direction with C = |J| J^-1 between, and
+ * transformed back. The table for pressures contains the weights of the points. tesk_grad_div goes both ways, with
+ * div u times gamma w / |J| at the points. Additions are atomic; if cells come colour by colour (order), they have no
+ * conflicts. Shared: 2 DIM arrays of SIZE per cell: 7 KiB for k = 4 in 3D, 34 KiB for k = 8. Registers: two lines of
+ * Q numbers; on sm_90 at most 52 for k = 2, 80 for k = 4, 72 for k = 6 in 3D.
  * Flops per cell, C diagonal, n = k + 1: 2 n times (DIM + 2) n^DIM each way for values, DIM n^DIM for slopes; in 3D
- * about 20 n^4 or 300 an unknown of a pressure for k = 4; tesk_grad_div 36 n^4 + 3 n^3.
- * Bytes per cell: nodes of both once, written by atomics; 4 a node for the indices; C once a cell, or DIM^2 numbers per
- * point. Macros: of taylor_hood_lines.h; Q = N. */
+ * about 20 n^4, or 300 per unknown of the pressure for k = 4; tesk_grad_div 36 n^4 + 3 n^3.
+ * Bytes per cell: nodes of both read once, results added by atomics; 4 per node for the indices; C once per cell, or
+ * DIM^2 numbers per point. Macros: of taylor_hood_lines.h; Q = N. */
 #include "kernel.h"
 #include "tables.h"
 #include "taylor_hood_lines.h"
@@ -43,7 +43,7 @@ TESK_DEVICE void add_slopes(const TeskTaylorHood *a, long long cell, int d, int 
   }
 }
 
-/* sums[CELLS] <- |J| div u, of velocities at[CELLS][DIM] at the points, which are lost. */
+/* sums[CELLS] <- |J| div u, for velocities at[CELLS][DIM] at the points, which are overwritten. */
 #if NUMBERS == ALIGNED
 TESK_DEVICE void find_divergence(const TeskTaylorHood *a, real *at, real *sums) {
   FOR_ITEMS(id, CELLS * DIM * LINES) {
@@ -111,7 +111,8 @@ TESK_DEVICE void test_slopes(const TeskTaylorHood *a, long long cell, int d, int
   }
 }
 
-/* sums[CELLS][DIM] <- p[CELLS] at the points, with their weights, times div v_i, v_i the polynomials through them. */
+/* sums[CELLS][DIM] <- p[CELLS] at the points, times their weights and div v_i; v_i are the polynomials through the
+ * points. */
 TESK_DEVICE void test_divergence(const TeskTaylorHood *a, const real *p, real *sums) {
   for (int d = 0; d < (NUMBERS == ALIGNED ? 1 : DIM); d++) {
     FOR_ITEMS(id, CELLS * DIM * LINES) {

@@ -1,4 +1,4 @@
-/* What the kernels that couple velocities and pressures get by value; the host includes this text too. */
+/* Arguments by value of the kernels that couple velocities and pressures; the host includes this text too. */
 #ifndef TESK_TAYLOR_HOOD_ARGUMENTS_H
 #define TESK_TAYLOR_HOOD_ARGUMENTS_H
 
@@ -9,8 +9,8 @@ typedef struct TeskTaylorHood {
   const int *velocity, *pressure; /* [cell][N^DIM], [cell][(N - 1)^DIM] nodes; none is given */
   const unsigned short *velocity_mask, *pressure_mask; /* [cell] TesMask */
   const double *velocity_halves, *pressure_halves;     /* [2][n][n] of hanging lines */
-  /* C = |J| J^-1 at the points of a cell, then 1 / |J|: [cell][DIM^2 + 1][points]; or once a cell,
-   * [cell][DIM^2 + 1]; or C's diagonal alone, [cell][DIM + 1] */
+  /* C = |J| J^-1 at the points of a cell, then 1 / |J|: [cell][DIM^2 + 1][points]; or once per cell, [cell][DIM^2 +
+   * 1]; or only C's diagonal, [cell][DIM + 1] */
   const double *numbers;
 } TeskTaylorHood;
 

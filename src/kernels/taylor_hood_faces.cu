@@ -1,15 +1,14 @@
 /* b_i += - int 1/2 min(u.n, 0) u . v_i over open faces of the boundary, in float64; formulas:
  * operator/taylor_hood/taylor_hood.h.
  *
- * A block takes faces in turn, one thread per node, point or line after the other: the nodes of the face's cell, in
- * which hanging ones are interpolated; values at the face's points from its own nodes; what is tested back to these,
- * hanging nodes to those they come from, and atomic additions. One block takes all faces in their order where bits are
- * to be the same. Faces are few: nothing is tuned.
- * Shared: 2 DIM arrays of SIZE. Flops: 4 N^(DIM-1) a point and component. Bytes per face: the nodes of the cell, DIM
- * numbers per point.
- * faces[count][2]: cell, face; normals[count][DIM][points]: outward, with weights. Macros: of taylor_hood_lines.h,
- * CELLS 1.
- * / */
+ * A block takes faces in turn. In each step the threads share the nodes, points or lines. The steps: read the nodes
+ * of the face's cell and interpolate its hanging nodes; values at the face's points from the face's nodes; the
+ * integrand times the test functions back to these nodes; from hanging nodes to the nodes that they are interpolated
+ * from; atomic additions. If the bits must not vary, one block takes all faces in their order. Faces are few, so
+ * nothing is tuned. Shared: 2 DIM arrays of SIZE. Flops: 4 N^(DIM-1) per point and component. Bytes per face: the
+ * nodes of the cell, DIM numbers per point.
+ * faces[count][2]: cell, face; normals[count][DIM][points]: outward, with weights. Macros: those of
+ * taylor_hood_lines.h, CELLS 1. */
 #include "kernel.h"
 #include "tables.h"
 #include "taylor_hood_lines.h"

@@ -1,10 +1,11 @@
 /* Cells in shared memory for kernels of velocities and pressures (taylor_hood.cu, convection.cu,
- * taylor_hood_faces.cu): read from vectors, carried to Gauss points and back a line a thread, added to vectors.
+ * taylor_hood_faces.cu). Vectors are read; numbers are transformed to Gauss points and back, one line per thread;
+ * results are added to vectors.
  *
- * Arrays of a block: SIZE numbers each, dense [n]^DIM with the nodes of a cell, or pitched over its points, of which x
- * has the step 1, y PITCH, z PLANE; PITCH is odd, so that threads of lines along x use all banks.
- * Macros: real = double, DIM, N (nodes of the velocity a direction), Q (points), CELLS, NUMBERS, HANGING,
- * THREADS, BLOCKS (that are to run on a multiprocessor).
+ * Arrays of a block have SIZE numbers each. They are dense, [n]^DIM over the nodes of a cell, or pitched over its
+ * points: x has the step 1, y PITCH, z PLANE. PITCH is odd, so that threads of lines along x use all banks.
+ * Macros: real = double, DIM, N (nodes of the velocity per direction), Q (points), CELLS, NUMBERS, HANGING, THREADS,
+ * BLOCKS (that should run on a multiprocessor).
  * tables.h: tesk_b[Q][N] and tesk_p[Q][N - 1] values at the points, tesk_bw and tesk_pw the same times the weights of
  * the points, tesk_d[Q][Q] derivatives of polynomials through the points, tesk_w[Q] the weights. */
 #ifndef TESK_TAYLOR_HOOD_LINES_H
@@ -27,7 +28,7 @@
 #define SIZE (DIM == 3 ? PLANE * Q : PLANE)
 #define FOR_ITEMS(id, n) for (int id = (int)threadIdx.x; id < (n); id += THREADS)
 
-/* to[r] <- sum over c of table(r row + c column) from[c]; from and to may be one line. */
+/* to[r] <- sum over c of table(r row + c column) from[c]; from and to may be the same line. */
 #define LINE_PRODUCT(name, table, rows, columns, row, column)                                                \
   TESK_DEVICE void name(const real *from, int from_step, real *to, int to_step) {                            \
     real v[columns];                                                                                         \
@@ -64,7 +65,7 @@
     __syncthreads();                                                                                         \
   }
 
-/* The way back: pitched arrays, which are lost, to dense ones. */
+/* The transpose: pitched arrays, which are overwritten, to dense arrays. */
 #define FROM_POINTS(name, line, n)                                                                           \
   TESK_DEVICE void name(int arrays, real *from, real *to) {                                                  \
     if (DIM == 3) {                                                                                          \
@@ -87,7 +88,7 @@
     __syncthreads();                                                                                         \
   }
 
-/* Where line l along direction d begins in a pitched array, and the step from point to point. */
+/* The start of line l along direction d in a pitched array, and the step from point to point. */
 TESK_DEVICE int line_start(int d, int l) {
   return d == 0 ? l % Q * PITCH + l / Q * PLANE : d == 1 ? l % Q + l / Q * PLANE : l % Q + l / Q * PITCH;
 }
@@ -107,13 +108,13 @@ TESK_DEVICE real number_of(const TeskTaylorHood *a, long long cell, int d, int c
                                                       : cell * (OWN + 1) + entry));
 }
 
-/* The cell of a place in the block, -1: none. */
+/* The cell at a place in the block; -1: none. */
 TESK_DEVICE long long find_cell(const TeskTaylorHood *a, int slot) {
   const long long at = (long long)blockIdx.x * CELLS + slot;
   return at >= a->cells ? -1 : a->order ? (long long)a->order[at] : at;
 }
 
-/* Whether a cell of the block has hanging nodes: to be asked for early, so that nothing waits for the masks. */
+/* Whether a cell of the block has hanging nodes. To be called early, so that nothing waits for the masks. */
 TESK_DEVICE int any_hanging(const TeskTaylorHood *a, const unsigned short *mask) {
   int any = 0;
   for (int slot = 0; HANGING && slot < CELLS; slot++) {
@@ -123,7 +124,7 @@ TESK_DEVICE int any_hanging(const TeskTaylorHood *a, const unsigned short *mask)
   return any;
 }
 
-/* Hanging nodes of dense arrays [CELLS][components]; a barrier behind it. */
+/* Interpolates hanging nodes of dense arrays [CELLS][components]; ends with a barrier. */
 TESK_DEVICE void hang_cells(const TeskTaylorHood *a, const unsigned short *mask, const real *halves,
                             const int n, int any, int components, int transposed, real *dense) {
 #if HANGING
@@ -155,7 +156,7 @@ TESK_DEVICE void find_nodes(const TeskTaylorHood *a, const int *index, const int
   }
 }
 
-/* dense[CELLS][components] <- the nodes of cells, of components `length` entries apart. */
+/* dense[CELLS][components] <- values at the nodes of cells; the components are `length` entries apart. */
 TESK_DEVICE void read_cells(const TeskTaylorHood *a, const int *index, const unsigned short *mask,
                             const real *halves, const int n, int any, int components, const real *x,
                             real *dense) {

@@ -1,12 +1,13 @@
 /* Blocks of TILE_X x TILE_Y columns of cells that march up through `layers` layers of a box and write each of their
- * results once: nodes on a block's upper faces belong to its neighbours, so it leaves its part of them in `faces`,
- * and tesk_tile_faces adds these parts to y afterwards, in one order. The lower faces of a block are its own.
+ * results once. Nodes on a block's upper faces belong to its neighbours: the block leaves its part of the sums there
+ * in `faces`, and tesk_tile_faces adds these parts to y afterwards, in one order. The lower faces of a block belong
+ * to the block.
  *
- * What a block leaves: [x-face][z][y], [y-face][z][x] and [z-face][y][x], all with both ends, together block_faces
- * numbers; an edge is in the first that has it. An x-face costs whole sectors of y a number (read and written), so
- * blocks should be long in x. With HALO 1 there are none:
- * a block's first column of cells in x is its neighbour's last one, computed again for what it gives to the nodes
- * of the block's own cells.
+ * A block leaves [x-face][z][y], [y-face][z][x] and [z-face][y][x], all with both ends, together block_faces numbers;
+ * an edge counts in the first face that has it. On an x-face each number costs a whole sector of y (read and
+ * written), so blocks should be long in x. With HALO 1 there are none:
+ * a block's first column of cells in x is its neighbour's last column, computed again for its contribution to the
+ * nodes of the block's own cells.
  *
  * Before it: real, DIM, DEGREE (or K), TILE_X (with the halo), TILE_Y, RESIDUAL, HALO (else 0), and ARGUMENTS, the
  * type of the kernel's arguments with cells, dirichlet, layers, pitch, plane, block_faces and sign. */
@@ -16,16 +17,16 @@
 #ifndef HALO
 #define HALO 0
 #endif
-#define OWN_X (TILE_X - HALO)    /* cells of a block in x that are no neighbour's */
+#define OWN_X (TILE_X - HALO)    /* cells of a block in x without the halo */
 #define NX (TILE_X * DEGREE + 1) /* nodes, both ends counted */
 #define NY (TILE_Y * DEGREE + 1)
 
-/* What all threads of a block share. */
+/* Data common to all threads of a block. */
 typedef struct Block {
-  int x0, y0, z0, z1; /* first cells (-1 in x: a halo outside the box); end of the layers */
+  int x0, y0, z0, z1; /* first cells (-1 in x: the halo is outside the box); end of the layers */
   int nodes[3];
   int inner[2]; /* whether there is a block behind it in x, y */
-  int inside;   /* whether it has no node on the boundary in x and y */
+  int inside;   /* whether no node of the block is on the boundary in x and y */
   real *x_face, *y_face, *z_face;
 } Block;
 
@@ -53,7 +54,7 @@ TESK_DEVICE int is_fixed(const ARGUMENTS *a, int d, int i, int nodes) {
   return (i == 0 && a->dirichlet[2 * d]) || (i == nodes - 1 && a->dirichlet[2 * d + 1]);
 }
 
-/* Where a column of results goes: to y, or to a face of the block. */
+/* The place of a column of results: in y, or on a face of the block. */
 typedef struct Target {
   real *to, *top; /* first row, row TILE_Y DEGREE */
   const real *b;
@@ -86,7 +87,7 @@ TESK_DEVICE void put(const Target *target, int owned, int zero, real *to, const 
   *to = zero ? 0 : value;
 }
 
-/* The next DEGREE results of a column, of a cell whose first row is `row` in the whole box. */
+/* Writes the next DEGREE results of a column, for a cell whose first row is `row` in the whole box. */
 TESK_DEVICE void put_cell(const ARGUMENTS *a, const Block *block, Target *target, int row, const real *value) {
   if (block->inside && !target->zero) { /* nothing to look at */
     TESK_UNROLL
@@ -108,7 +109,7 @@ TESK_DEVICE void put_cell(const ARGUMENTS *a, const Block *block, Target *target
   }
 }
 
-/* Its last one, in row TILE_Y DEGREE of the block. */
+/* Writes the column's last result, in row TILE_Y DEGREE of the block. */
 TESK_DEVICE void put_top(const ARGUMENTS *a, const Block *block, const Target *target, real value) {
   const int row = (block->y0 + TILE_Y) * DEGREE;
   if (row < block->nodes[1])
@@ -117,8 +118,8 @@ TESK_DEVICE void put_top(const ARGUMENTS *a, const Block *block, const Target *t
 }
 
 /* ---- what blocks share --------------------------------------------------------------------------------- */
-/* Where a node lies: its block's number in each direction, its place in it; where there is a block below that has
- * it too. */
+/* The place of a node: its block's number in each direction, its place in the block, and whether a block below has it
+ * too. */
 typedef struct Place {
   int block[3], at[3], shared[3];
 } Place;
@@ -131,7 +132,7 @@ TESK_DEVICE void find_place(const ARGUMENTS *a, int d, int node, Place *place) {
   place->shared[d] = place->at[d] == 0 && place->block[d] > 0 && !(HALO && d == 0);
 }
 
-/* y <- y + sign * what the blocks below give to this node: at most seven, one after another. */
+/* y <- y + sign * the parts that the blocks below left for this node: at most seven, one after another. */
 TESK_DEVICE void add_shared(const ARGUMENTS *a, const real *faces, int blocks_x, int blocks_y,
                             const Place *place, real *y) {
   const int planes = DIM == 3 ? a->layers * DEGREE + 1 : 1;
@@ -153,8 +154,8 @@ TESK_DEVICE void add_shared(const ARGUMENTS *a, const real *faces, int blocks_x,
   *y = before + (real)a->sign * sum;
 }
 
-/* The nodes of a line, a warp together. node: of the line, but in its own direction `along`; kind: direction of the
- * plane between blocks. */
+/* Does the nodes of a line, one warp together. node: of the line, except in the line's direction `along`; kind:
+ * direction of the plane between blocks. */
 TESK_DEVICE void add_line(const ARGUMENTS *a, const real *faces, const int *blocks, const int *nodes,
                           int kind, int along, const int *node, real *y) {
   Place place;
@@ -165,7 +166,7 @@ TESK_DEVICE void add_line(const ARGUMENTS *a, const real *faces, const int *bloc
     find_place(a, d, node[d], &place);
     skip = skip || (d < DIM && is_fixed(a, d, node[d], nodes[d]));
   }
-  if (skip || (kind == 2 && place.shared[1])) return; /* the second: of a plane in y */
+  if (skip || (kind == 2 && place.shared[1])) return; /* the second part: of a plane in y */
   const long long step = along ? a->pitch : 1;
   y += node[2] * a->plane + (along ? node[0] : (long long)node[1] * a->pitch);
   for (int j = (int)threadIdx.x % 32; j < nodes[along]; j += 32) {
@@ -175,7 +176,7 @@ TESK_DEVICE void add_line(const ARGUMENTS *a, const real *faces, const int *bloc
   }
 }
 
-/* Nodes on planes between blocks: of the planes in x (lines in y), then in y and in z (lines in x). */
+/* Nodes on planes between blocks: first planes in x (lines in y), then planes in y and in z (lines in x). */
 TESK_KERNEL(tesk_tile_faces, 256, 4, (real *)y, (const real *)faces, (ARGUMENTS)a) {
   const int nodes[3] = {a.cells[0] * DEGREE + 1, a.cells[1] * DEGREE + 1,
                         DIM == 3 ? a.cells[2] * DEGREE + 1 : 1};

@@ -1,17 +1,18 @@
-/* The embedding of nested spaces and its transpose along one direction of an array [outer][nodes][inner]; a
- * transfer is one pass a refined direction. A thread owns one coarse cell of one line; with inner > 1 neighbours in
- * a warp are neighbours in memory.
+/* The embedding of nested spaces and its transpose along one direction of an array [outer][nodes][inner]; a transfer
+ * has one pass per refined direction. A thread owns one coarse cell of one line; with inner > 1 neighbours in a warp
+ * are neighbours in memory.
  * Macros: real, DEGREE, STEP (2 DEGREE), LAST_STEP (DEGREE or 3 DEGREE where the last coarse cell covers one or three),
  * UNIFORM, ODD_END.
- * Tables: tesk_e [STEP + 1][DEGREE + 1] where UNIFORM; in memory those of all cells, or where ODD_END that of the
- * last one.
+ * Tables: tesk_e [STEP + 1][DEGREE + 1] where UNIFORM; otherwise tables in memory, of all cells, or where ODD_END of
+ * the last cell.
  * transfer_box.cu has all directions in one pass. */
 #include "kernel.h"
 #include "tables.h"
 
 #define K DEGREE
 #define THREADS 256
-/* At high degrees row by row of the embedding: all rows unrolled, 2 K^2 statements, keep the compiler for a minute. */
+/* At high degrees the embedding is applied row by row: with all rows unrolled, 2 K^2 statements, compilation takes a
+ * minute. */
 #if DEGREE <= 8
 #define UNROLL_ROWS TESK_UNROLL
 #else
@@ -33,7 +34,7 @@
        id += (long long)gridDim.x * THREADS)
 
 #if ODD_END
-/* The last coarse cell of a line, by a table E of its own. */
+/* The last coarse cell of a line, which has its own table E. */
 TESK_DEVICE void prolongate_last(const real *v, const real *E, real *to, long long inner, int add) {
   TESK_ROLL
   for (int f = 0; f <= LAST_STEP; f++) {

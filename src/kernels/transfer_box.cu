@@ -1,13 +1,14 @@
 /* The embedding of nested 3D spaces and its transpose, all directions in one pass, where all are refined and cells
  * are equal.
  *
- * Prolongation: a block owns CELLS_X x CELLS_Y x CELLS_Z coarse cells. Their nodes go to shared memory, along x and
- * y to fine nodes there, and along z in registers, one fine column a thread, to memory: the fine vector is touched
- * once where three passes touch it with half and a quarter of it more. Floor: fine read (where added to) and
- * written once, an eighth of it read.
+ * Prolongation: a block owns CELLS_X x CELLS_Y x CELLS_Z coarse cells. Their nodes are loaded into shared memory,
+ * transformed there along x and y to fine nodes, and along z in registers, one fine column per thread, and written.
+ * So the fine vector is touched once; three passes would touch it once, and half and a quarter of it again. Floor:
+ * the fine vector read (if added to) and written once, and an eighth of its size read.
  *
- * Restriction: a block gathers the coarse nodes of one coarse cell but the upper ones from the two fine cells on
- * either side. Fine values are read up to eight times: for small boxes, where three launches cost more than the reads.
+ * Restriction: a block gathers the coarse nodes of one coarse cell, except the upper nodes, from the two fine cells
+ * on either side. Fine values are read up to eight times; this suits small boxes, where three launches cost more than
+ * the reads.
  *
  * Macros: real, DEGREE, CELLS_X, CELLS_Y, CELLS_Z. Tables: tesk_e [2 DEGREE + 1][DEGREE + 1]. */
 #include "kernel.h"
@@ -27,7 +28,7 @@
 #define FY (CELLS_Y * STEP + 1)
 #define SIZE_A (NZ * NY * FX)
 
-/* Nodes 0 .. STEP - 1 of one cell, and STEP where it is the last one: E v. */
+/* Nodes 0 .. STEP - 1 of one cell, and STEP if it is the last cell: E v. */
 TESK_DEVICE void embed(const real *from, int from_stride, real *to, int to_stride, int last) {
   real v[K + 1];
   TESK_UNROLL
@@ -43,8 +44,8 @@ TESK_DEVICE void embed(const real *from, int from_stride, real *to, int to_strid
   if (last) to[STEP * to_stride] = v[K];
 }
 
-/* The column of one coarse cell in z, to memory. All old values are asked for before the first is written: stores
- * and loads of one array keep their order, and waiting for each load costs more than everything else. */
+/* Writes the column of one coarse cell in z. All old values are loaded before the first is written: stores and loads
+ * of one array keep their order, and waiting for each load costs more than everything else. */
 TESK_DEVICE void embed_column(const real *from, int from_stride, real *to, long long plane, int last, int add) {
   real v[K + 1], old[STEP + 1];
   TESK_UNROLL
@@ -88,7 +89,7 @@ TESK_KERNEL(tesk_prolongate_box, THREADS, 1, (const real *TESK_RESTRICT)coarse, 
   const long long fine_pitch = cx * STEP + 1, fine_plane = fine_pitch * (cy * STEP + 1);
   FOR_TASKS(id, FY * FX) {
     const int ix = id % FX, iy = id / FX, x = x0 * STEP + ix, y = y0 * STEP + iy;
-    /* the upper nodes are the next block's, where there is one */
+    /* the next block writes the upper nodes, if there is one */
     if ((ix < FX - 1 || x == cx * STEP) && (iy < FY - 1 || y == cy * STEP) && x <= cx * STEP &&
         y <= cy * STEP) {
       for (int c = 0; c < CELLS_Z && z0 + c < cz; c++)
@@ -100,9 +101,9 @@ TESK_KERNEL(tesk_prolongate_box, THREADS, 1, (const real *TESK_RESTRICT)coarse, 
 }
 
 /* ---- restriction --------------------------------------------------------------------------------------- */
-#define W (2 * STEP) /* fine nodes in reach: from 1 of the cell before to STEP of the own one */
+#define W (2 * STEP) /* fine nodes in reach: from node 1 of the cell before to node STEP of this cell */
 
-/* Coarse nodes 0 .. K - 1 of a cell, and K of the last one, from the fine nodes in reach. */
+/* Coarse nodes 0 .. K - 1 of a cell, and K of the last cell, from the fine nodes in reach. */
 TESK_DEVICE void gather(const real *from, int from_stride, real *to, int to_stride) {
   real v[W];
   TESK_UNROLL
@@ -119,7 +120,7 @@ TESK_DEVICE void gather(const real *from, int from_stride, real *to, int to_stri
   }
 }
 
-/* coarse <- E' fine; zero at Dirichlet ends: bit 2 d + e of natural tells whether end e of direction d is none. */
+/* coarse <- E' fine; zero at Dirichlet ends. Bit 2 d + e of natural: end e of direction d is not a Dirichlet end. */
 TESK_KERNEL(tesk_restrict_box, THREADS, 1, (const real *TESK_RESTRICT)fine, (real *)coarse, (int)cx, (int)cy,
             (int)cz, (int)natural) {
   TESK_SHARED(F); /* [W][W][W], [W][W][K + 1]; then [W][K + 1][K + 1] in place of the first */

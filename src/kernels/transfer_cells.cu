@@ -1,22 +1,23 @@
-/* Transfers between spaces with hanging nodes, coarse cell by coarse cell (include/tessera/transfer.h). Those that
- * are refined and those that are not are launched apart, so that all cells of a launch do the same.
+/* Transfers between spaces with hanging nodes, coarse cell by coarse cell (include/tessera/transfer.h). Refined cells
+ * and other cells have separate launches, so that all cells of a launch do the same.
  *
  * A block owns CELLS coarse cells of a list. Their nodes go to shared memory, where lines of hanging nodes are
- * interpolated; one direction after another is contracted, a line a thread, the last one from or to the fine vector
- * itself, so that fine values are touched once and never stored in between. With ROWS = 2 N rows (both halves)
+ * interpolated; one direction after another is contracted, one line per thread. The last direction reads or writes
+ * the fine vector itself, so that fine values are touched once and never stored in between. With ROWS = 2 N rows
+ * (both halves)
  * where a cell is refined, N where it is not:
  *   prolongation   M^3 -> ROWS M^2 -> ROWS^2 M -> memory         restriction   the way back, transposed
- * blockIdx.y: which of several vectors behind each other, so many entries apart.
+ * blockIdx.y: the number of the vector, for several vectors that lie a fixed number of entries apart.
  * Restriction leaves the result of each cell in an array of its own; gather.cu sums them node by node in a fixed
- * order, so that the result does not depend on the order in which blocks run. That array is as large as the coarse
- * vector and a bit: an eighth of the fine one.
+ * order, so that the result does not depend on the order in which blocks run. These arrays are together a little
+ * larger than the coarse vector, an eighth of the fine vector.
  *
- * Shared: ROWS M + 2 M^2 numbers and, a cell, M^DIM + ROWS M^(DIM-1) (+ ROWS^2 M in 3D): 43 KiB at most. Registers:
+ * Shared: ROWS M + 2 M^2 numbers and, per cell, M^DIM + ROWS M^(DIM-1) (+ ROWS^2 M in 3D): 43 KiB at most. Registers:
  * a line, ROWS at most.
- * Flops a refined cell, 3D: 2 ROWS M (M^2 + ROWS M + ROWS^2). Bytes a fine node: 4 (who writes it) times
- * ((k+1)/k)^3, read and written once.
+ * Flops per refined cell, 3D: 2 ROWS M (M^2 + ROWS M + ROWS^2). Bytes per fine node: 4 (for the cell that writes it)
+ * times ((k+1)/k)^3; the node read and written once.
  *
- * Macros: real, DIM, M, N (nodes a direction of coarse and fine cells), REFINED, CELLS, THREADS. tables:
+ * Macros: real, DIM, M, N (nodes per direction of coarse and fine cells), REFINED, CELLS, THREADS. tables:
  * E[ROWS][M], W[2][M][M]. */
 #include "kernel.h"
 #include "hanging_lines.h"
@@ -59,7 +60,7 @@ TESK_DEVICE void hang(const int *list, const unsigned short *mask, int cells, in
   }
 }
 
-/* Where row t of the last direction of line `line` (its other rows, x fastest) stands among the fine nodes of a
+/* The place of row t of the last direction of line `line` (its other rows, x fastest) among the fine nodes of a
  * family. */
 TESK_DEVICE int fine_node(int line, int t) {
   const int r = line % ROWS, s = DIM == 3 ? line / ROWS : t;
@@ -124,8 +125,8 @@ TESK_KERNEL(tesk_prolongate_cells, THREADS, 1, (const real *TESK_RESTRICT)coarse
     real v[M];
     TESK_UNROLL
     for (int c = 0; c < M; c++) v[c] = from[c * LINES_OUT];
-    for (int t = 0; t < ROWS; t += N) { /* half by half, for the registers' sake */
-      /* All that is read is asked for before the first value is written: else each value waits for those before it. */
+    for (int t = 0; t < ROWS; t += N) { /* in two halves, to save registers */
+      /* All values are loaded before the first is written: otherwise each load waits for the stores before it. */
       real old[N];
       int node[N];
       TESK_UNROLL

@@ -1,7 +1,7 @@
-/* Embeddings of Raviart-Thomas spaces and their transposes, a direction a launch for all components and the pressure:
- * y <- keep y + (band of nodes or of modes along the direction) x. One thread per entry of y, x fastest. No shared
- * memory, about 32 registers; at most 2 (n + 1) flops per entry up and 4 (n + 1) down. Bytes of all three directions
- * together, in numbers a fine entry: (1 / 8 + 2 / 4 + 2 / 2 + 1, and 1 where it is added to).
+/* Embeddings of Raviart-Thomas spaces and their transposes, one direction per launch, for all components and the
+ * pressure: y <- keep y + (band of nodes or of modes along the direction) x. One thread per entry of y, x fastest. No
+ * shared memory, about 32 registers; at most 2 (n + 1) flops per entry up and 4 (n + 1) down. Traffic of all three
+ * directions together, in numbers per fine entry: 1 / 8 + 2 / 4 + 2 / 2 + 1, and 1 more if the result is added.
  * In 2D, for meshes of few cells, both directions in one launch: 2 (n + 1)^2 flops per entry up and 32 n^2 down.
  * Macros: real. */
 #include "kernel.h"
@@ -23,8 +23,8 @@ TESK_KERNEL(tesk_transfer_rt, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)
   }
 }
 
-/* Directions x and y, in any order; `team` threads per entry, a row of the band across each. Shared memory: a number a
- * thread. */
+/* Directions x and y, in any order; `team` threads per entry, each with a row of the band across. Shared memory: one
+ * number per thread. */
 TESK_KERNEL(tesk_transfer_rt_both, THREADS, 1, (const real *TESK_RESTRICT)x, (real *)y, (TeskRtPass)first,
             (TeskRtPass)second, (int)keep, (int)team) {
   TESK_SHARED(sums);

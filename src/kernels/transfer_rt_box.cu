@@ -1,17 +1,18 @@
-/* Embeddings of nested Raviart-Thomas spaces in 3D and their transposes, all directions in one launch, where cells are
- * halved in all directions, in equal parts. A part of a vector (a component, or the pressure) has nodes along its own
+/* Embeddings of nested Raviart-Thomas spaces in 3D and their transposes, all directions in one launch, where cells
+ * are halved equally in all directions. A part of a vector (a component, or the pressure) has nodes along its own
  * direction and modes across; the tables are the same in all cells.
  *
- * Prolongation: a block owns CELLS_X x CELLS_Y x CELLS_Z coarse cells of a part. Their numbers go to shared memory,
- * along x and y to fine ones there, and along z in registers, a thread a fine column, to memory. A fine number is
- * written once, and read once where it is added to; coarse nodes between blocks are read twice.
- * Into the order of sweeps the upper nodes of the last cells, which are known there, are left out.
+ * Prolongation: a block owns CELLS_X x CELLS_Y x CELLS_Z coarse cells of a part. Their numbers are loaded into shared
+ * memory, transformed there along x and y to fine numbers, and along z in registers, one fine column per thread, and
+ * written. A fine number is written once, and read once where it is added to; coarse nodes between blocks are read
+ * twice.
+ * When writing in the order of sweeps, the kernel leaves out the upper nodes of the last cells, which are known.
  * Restriction: a thread reads a fine column of the cells (along its own direction of the cells before, too) and sums
  * it in registers, then y and x in shared memory. A fine number is read once, along the own direction up to
  * 1 + 1 / CELLS times.
  *
- * Threads: 256, x fastest. Registers: 40 to 60. Shared memory: below 30 KiB in float32. Bytes a fine number: 4.5 in
- * float32 (8.5 where it is added to) up, 4.5 down; flops: about 2 (n + n / 2 + n / 4).
+ * Threads: 256, x fastest. Registers: 40 to 60. Shared memory: below 30 KiB in float32. Bytes per fine number:
+ * prolongation 4.5 in float32 (8.5 if it adds), restriction 4.5; flops: about 2 (n + n / 2 + n / 4).
  * Macros: real, N1, CELLS_X, CELLS_Y, CELLS_Z. Tables: tesk_modes [2 N1][N1], tesk_nodes [2 N1 + 1][N1 + 1]. */
 #include "kernel.h"
 #include "stokes_arguments.h"
@@ -21,12 +22,12 @@
 #define F (2 * N1)
 #define MODE(f, j) tesk_modes((f)*N1 + (j))
 #define NODE(f, j) tesk_nodes((f) * (N1 + 1) + (j))
-#define NX (CELLS_X * N1 + 1) /* coarse numbers of a block, nodes; of modes one less */
+#define NX (CELLS_X * N1 + 1) /* coarse nodes of a block; it has one mode less */
 #define NY (CELLS_Y * N1 + 1)
 #define NZ (CELLS_Z * N1 + 1)
 #define FX (CELLS_X * F + 1) /* fine ones */
 #define FY (CELLS_Y * F + 1)
-#define WX (CELLS_X * F + F) /* fine ones that a block sums */
+#define WX (CELLS_X * F + F) /* fine numbers that a block sums */
 #define WY (CELLS_Y * F + F)
 #define FOR_TASKS(id, count) for (int id = (int)threadIdx.x; id < (count); id += THREADS)
 
@@ -45,7 +46,7 @@ TESK_DEVICE Tile tile_of(const TeskRtBox *box) {
   return t;
 }
 
-/* In a periodic direction the first nodes come after the last ones; -1: there is no such number. */
+/* In a periodic direction the first nodes follow the last nodes; -1: there is no such number. */
 TESK_DEVICE int place_in(const TeskRtBox *box, int d, int extent, int at) {
   if (box->periodic[d]) at = at < 0 ? at + extent : at >= extent ? at - extent : at;
   return at < extent ? at : -1;
@@ -53,7 +54,7 @@ TESK_DEVICE int place_in(const TeskRtBox *box, int d, int extent, int at) {
 
 /* ---- prolongation -------------------------------------------------------------------------------------- */
 
-/* The fine numbers of a cell, with the upper node where it is the last one. */
+/* The fine numbers of a cell, with the upper node if it is the last cell. */
 TESK_DEVICE void embed(int nodes, const real *from, int step, real *to, int to_step, int last) {
   real v[N1 + 1];
   TESK_UNROLL
@@ -73,7 +74,7 @@ TESK_DEVICE void embed(int nodes, const real *from, int step, real *to, int to_s
   if (nodes && last) to[F * to_step] = v[N1];
 }
 
-/* The column of a coarse cell in z, to memory. Old values are asked for before the first is written. */
+/* Writes the column of a coarse cell in z. Old values are loaded before the first is written. */
 TESK_DEVICE void embed_column(int nodes, const real *from, int step, real *to, long long plane, int last,
                               int add) {
   real sum[F + 1], old[F + 1];
@@ -86,8 +87,8 @@ TESK_DEVICE void embed_column(int nodes, const real *from, int step, real *to, l
   if (last) to[F * plane] = old[F] + sum[F];
 }
 
-/* B <- the numbers of a tile, fine ones along x and y: [NZ][FY][FX]; the coarse ones [NZ][NY][NX] were in its place.
- * A: [NZ][NY][FX]. */
+/* B <- the numbers of a tile, fine along x and y: [NZ][FY][FX]; before, B holds the coarse numbers [NZ][NY][NX]. A:
+ * [NZ][NY][FX]. */
 TESK_DEVICE void embed_tile(const TeskRtBox *box, const Tile *t, const real *coarse, real *A, real *B) {
   const int p = t->part, *const nc = box->coarse.extent[p];
   FOR_TASKS(id, NZ * NY * NX) {
@@ -122,7 +123,7 @@ TESK_KERNEL(tesk_prolongate_rt_box, THREADS, 1, (TeskRtBox)box, (const real *TES
   const long long plane = (long long)nf[0] * nf[1];
   FOR_TASKS(id, FY * FX) {
     const int ix = id % FX, iy = id / FX, x = t.cell[0] * F + ix, y = t.cell[1] * F + iy;
-    /* upper nodes are the next block's, where there is one */
+    /* the next block writes the upper nodes, if there is one */
     if ((ix == FX - 1 && x < box.cells[0] * F) || (iy == FY - 1 && y < box.cells[1] * F)) continue;
     if (x >= nf[0] || y >= nf[1]) continue;
     for (int c = 0; c < CELLS_Z && t.cell[2] + c < box.cells[2]; c++) {
@@ -174,8 +175,8 @@ TESK_KERNEL(tesk_prolongate_rt_classes, THREADS, 1, (TeskRtBox)box, (TeskLanes)s
 
 /* ---- restriction --------------------------------------------------------------------------------------- */
 
-/* Coarse numbers of a cell from its fine ones v[F], or, of nodes, from v[2 F], which begin behind the middle of the
- * cell before; the upper node where it is the last one. */
+/* Coarse numbers of a cell from its fine numbers v[F]; for nodes from v[2 F], which begin behind the middle of the
+ * cell before; with the upper node if it is the last cell. */
 TESK_DEVICE void gather(int nodes, const real *v, real *to, int step, int last) {
   TESK_UNROLL
   for (int j = 0; j <= N1; j++) {
@@ -208,7 +209,7 @@ TESK_DEVICE void gather_line(int nodes, const real *from, int step, real *to, in
 TESK_DEVICE void read_column(const TeskRtBox *box, int nodes, int cell, int extent, const real *from,
                              long long plane, real *v) {
   const int first = nodes ? cell * F - (F - 1) : cell * F, count = nodes ? 2 * F : F;
-  if (first >= 0 && first + count <= extent) { /* all are there: no place has to be looked for */
+  if (first >= 0 && first + count <= extent) { /* all numbers exist: no place has to be searched */
     const real *const at = from + first * plane;
     TESK_UNROLL
     for (int f = 0; f < 2 * F; f++) v[f] = f < F || nodes ? TESK_READ(at + f * plane) : 0;
@@ -258,7 +259,7 @@ TESK_DEVICE void restrict_tile(const TeskRtBox *box, const Tile *t, const real *
   __syncthreads();
 }
 
-/* coarse <- E' fine, zero at known nodes, and in components where box.still. Grid: as above. */
+/* coarse <- E' fine, zero at known nodes, and in components with box.still. Grid: as above. */
 TESK_KERNEL(tesk_restrict_rt_box, THREADS, N1 < 4 ? 4 : 1, (TeskRtBox)box, (const real *TESK_RESTRICT)fine,
             (real *)coarse) {
   TESK_SHARED(A);

@@ -1,17 +1,17 @@
-/* What a velocity adds to an operator over continuous elements, y += sign T x: int (b . grad u) v, or conservative
+/* The terms of a velocity in an operator over continuous elements, y += sign T x: int (b . grad u) v, or conservative
  * - int u b . grad v, with the streamline terms, or (mass) int u (v + tau b . grad v); cells on boxes and forests, with
- * hanging nodes. What the numbers at the points mean: operator/transport/transport_operator.h.
+ * hanging nodes. The meaning of the numbers at the points: operator/transport/transport_operator.h.
  *
- * A block owns CELLS cells, a thread takes a node or a point after the other: node or point id % (a cell's), cell id /
- * (a cell's). The cell's nodes go to shared memory, where hanging lines are interpolated, and to Q points per direction
- * by one contraction a direction; derivatives are those of the polynomial through the points, read from shared memory;
- * what is tested goes back by the transposed contractions, and is added by atomics, or, where cells come colour by
- * colour (order), by one thread at a time.
- * Shared: Q N + Q^2 + 2 N^2 numbers, and 2 + DIM arrays of Q^DIM a cell: 46 KiB for degree 8 in 3D, float64.
- * Registers: a line of N nodes at hanging lines, else few.
- * Flops per cell: 2 Q a point and contraction, 3 DIM of them, with streamlines DIM (DIM + 3) / 2 more.
+ * A block owns CELLS cells. A thread takes one node or point after the other; number id is node or point id % (number
+ * per cell) of cell id / (number per cell). The cell's nodes go to shared memory, where hanging lines are
+ * interpolated. One contraction per direction leads to Q points per direction; derivatives are computed there from
+ * the polynomial through the points. The integrands go back by the transposed contractions. Atomics add the results;
+ * if cells come colour by colour (order), they have no conflicts.
+ * Shared: Q N + Q^2 + 2 N^2 numbers, and 2 + DIM arrays of Q^DIM per cell: 46 KiB for degree 8 in 3D, float64.
+ * Registers: a line of N nodes for hanging lines, else few.
+ * Flops per cell: 2 Q per point and contraction, 3 DIM of them, with streamlines DIM (DIM + 3) / 2 more.
  * Bytes per cell: nodes twice, their numbers, and 1 + DIM numbers per point, with streamlines 2 + DIM (DIM + 3) / 2
- * more; a velocity that is constant over equal cells has them once (stride 0).
+ * more; with a constant velocity over equal cells these numbers exist once (stride 0).
  *
  * Macros: real, DIM, N (nodes per direction), Q (points), CELLS, STREAMLINE, CONSERVATIVE. tables: B[Q][N], D[Q][Q],
  * W[2][N][N]. numbers[cells or 1][ARRAYS][POINTS]. */
@@ -34,7 +34,7 @@
 #define ARRAYS (1 + DIM + (STREAMLINE ? 2 + SECOND + DIM : 0))
 #define FOR_TASKS(id, n) for (int id = (int)threadIdx.x; id < (n); id += THREADS)
 
-/* Of each cell: to[o][r][i] = sum over c of T[r][c] from[o][c][i], or of T[c][r]; arrays of POINTS a cell. */
+/* For each cell: to[o][r][i] = sum over c of T[r][c] from[o][c][i], or of T[c][r]; arrays of POINTS per cell. */
 TESK_DEVICE void contract(const real *T, int transposed, int rows, int columns, int inner, int outer,
                           const real *from, real *to) {
   const int each = outer * rows * inner;
@@ -63,7 +63,7 @@ TESK_DEVICE real derivative(const real *D, int transposed, const real *v, int p,
   return sum;
 }
 
-/* What is tested with v and with b . grad v, from values and derivatives. */
+/* The factors of v and of b . grad v in the integrand, from values and derivatives. */
 TESK_DEVICE void weigh(const real *number, int mass, const real *D, const real *g, int cell, int p, real u,
                        real *tested, real *along) {
   real sum = 0, r = 0;

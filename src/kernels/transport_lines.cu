@@ -1,13 +1,13 @@
 /* Transport with constant coefficients over a box, y <- A x or b - A x: products of 1D matrices with 2 K + 1 entries
  * per row (operator/transport/transport_lines.h), A = A_y M_x + M_y A_x, in 3D A_z M_y M_x + M_z (A_y M_x + M_y A_x).
  *
- * A block makes the results of TX x TY nodes, in 3D of `planes` planes of them one after the other; a thread keeps its
- * column: node id % TX, row id / TX. Nodes of a plane with K more on each side go to shared memory, t = M_x x and s =
- * A_x x of all their rows too; V = A_y t + M_y s is the result, or, in 3D, stays with U = M_y t in a ring of 2 K + 1
- * planes, from which A_z U + M_z V comes.
+ * A block computes the results of TX x TY nodes, in 3D of `planes` such planes one after the other; a thread has one
+ * column: node id % TX, row id / TX. The nodes of a plane, with K more on each side, go to shared memory, and so do t
+ * = M_x x and s = A_x x of all rows. In 2D V = A_y t + M_y s is the result. In 3D V and U = M_y t stay in a ring of 2
+ * K + 1 planes, from which A_z U + M_z V is computed.
  * Shared: (TX + 2 K)(TY + 2 K) + 2 TX (TY + 2 K) numbers; 3D: 2 (2 K + 1) TX TY more, 83 KiB for K = 8, float64.
  * Registers: the 4 K + 2 entries of a thread's column.
- * Flops per node: 2D 8 (2 K + 1), 3D 14 (2 K + 1); bytes: 8 or 4 for x, b and y each; halos are 2 K rows a tile more.
+ * Flops per node: 2D 8 (2 K + 1), 3D 14 (2 K + 1); bytes: 8 or 4 for each of x, b and y; halos add 2 K rows per tile.
  *
  * Macros: real, DIM, K, TX, TY, THREADS (a multiple of TX). tables: for each direction M, then A; of x diagonals
  * [2 K + 1][nodes], of y and z rows [nodes][2 K + 1]. */

@@ -1,21 +1,21 @@
-/* What a velocity adds to an operator over discontinuous Q_k, y <- y + sign T x: the term inside cells, and upwind
+/* The terms of a velocity in an operator over discontinuous Q_k, y <- y + sign T x: the term inside cells, and upwind
  * traces at their faces (src/operator/transport/upwind.h); 2D and 3D, any cells and ends.
  *
- * A block has CELLS cells, x fastest; what it needs of them stands in shared memory. A thread takes a line of numbers,
- * holds it in registers, and leaves it contracted with a matrix of the unit cell. First the faces, all 2 DIM of a cell
- * at a time:
+ * A block has CELLS cells, x fastest; shared memory holds their data. A thread loads a line of numbers into
+ * registers, contracts it with a matrix of the unit cell, and stores it. First the faces, all 2 DIM of a cell at a
+ * time:
  *   traces    in modes of the face: the cell's own, and the jump to the neighbour, whose modes are read from global
  *             memory, mostly from L1 and L2
  *   points    DIM - 1 contractions
  *   upwind    times (b.n)- or (b.n), and DIM - 1 contractions back
- * then the cell: DIM contractions to the points, a pass of b_d d/dx_d or of its transpose a direction, DIM contractions
- * back, and the last pass adds modes and faces to y. An entry has one writer: the bits do not depend on the order of
- * blocks, and y is read once.
+ * then the cell: DIM contractions to the points, one pass of b_d d/dx_d or of its transpose per direction, DIM
+ * contractions back; the last pass adds the results of cells and faces to y. An entry has one writer: the bits do not
+ * depend on the order of blocks, and y is read once.
  *
- * Numbers of shared memory a cell: SIZE + 2 DIM ACROSS + 2 WORK + POINTS, 37 KiB for degree 8 in 3D, float64.
- * Flops per cell: DIM (4 Q + 2) a point, about, and 8 DIM (DIM - 1) SLOTS Q a point of a face. Bytes per cell: modes
- * three times, and DIM numbers per point and 2 DIM a point of a face; a velocity that is constant over equal cells has
- * these once.
+ * Numbers of shared memory per cell: SIZE + 2 DIM ACROSS + 2 WORK + POINTS, 37 KiB for degree 8 in 3D, float64.
+ * Flops per cell: about DIM (4 Q + 2) per point, and 8 DIM (DIM - 1) SLOTS Q per point of a face. Bytes per cell:
+ * modes three times, DIM numbers per point, and 2 DIM per point of a face; a constant velocity over equal cells has
+ * the latter two only once.
  * Macros: real, DIM, N (modes of a cell), Q (points), CELLS, THREADS, CONSERVATIVE. Tables: modal [Q][N], slope [Q][Q],
  * root [N]: modes of the unit cell at its upper end. */
 #include "kernel.h"
@@ -24,11 +24,11 @@
 #include "cell_sizes.h"
 
 #define SLOTS                                                                                                \
-  (CONSERVATIVE ? 2 : 1) /* arrays of a face: its own trace, and the jump; or what is needed of both */
+  (CONSERVATIVE ? 2 : 1) /* arrays of a face: its own trace and the jump; or the data needed of both */
 #define WORK (FACES * SLOTS * FACE > POINTS ? FACES * SLOTS * FACE : POINTS)
 #define CELL (SIZE + FACES * ACROSS + 2 * WORK + POINTS)
 
-/* Where a cell's numbers stand: modes, faces in modes, two arrays of work, sums at the points. */
+/* The places of a cell's numbers: modes, faces in modes, two work arrays, sums at the points. */
 #define OF_U(cell) (memory + (cell)*CELL)
 #define OF_C(cell) (OF_U(cell) + SIZE)
 #define OF_A(cell) (OF_C(cell) + FACES * ACROSS)
@@ -53,17 +53,18 @@ typedef struct Cell {
   int number, at[3];
 } Cell;
 
-/* Number d of three, where d is not known to the compiler: arguments that are indexed would go to local memory. */
+/* Number d of three for a d that the compiler does not know: an array argument with a variable index would go to
+ * local memory. */
 TESK_DEVICE int pick(const int v[3], int d) {
   return d == 0 ? v[0] : d == 1 ? v[1] : v[2];
 }
 
-/* What holds at the end of the box behind a face. */
+/* The condition at the end of the box behind a face. */
 TESK_DEVICE int end_of(const TeskUpwind *s, int face) {
   return s->ends >> (2 * face) & 3;
 }
 
-/* Cells after the last are the last one again, which nobody writes. */
+/* Cells after the last repeat the last cell, and are not written. */
 TESK_DEVICE Cell cell_of(const TeskUpwind *s, int of) {
   Cell c;
   const int number = (int)blockIdx.x * CELLS + of;
@@ -89,7 +90,7 @@ TESK_DEVICE long long place_of(const TeskUpwind *s, const int at[3]) {
   return at[0] * N + at[1] * N * row + (DIM == 3 ? at[2] * N * layer : 0);
 }
 
-/* From one mode to the next of direction d. */
+/* The step from one mode to the next in direction d. */
 TESK_DEVICE long long far_of(const TeskUpwind *s, int d) {
   const long long row = s->cells[0] * N;
   return d == 0 ? 1 : d == 1 ? row : row * s->cells[1] * N;
@@ -104,7 +105,8 @@ TESK_DEVICE int is_inner(const TeskUpwind *s, int d, int end, const int at[3]) {
   return (s->periodic >> d & 1) || (end ? pick(at, d) < pick(s->cells, d) - 1 : pick(at, d) > 0);
 }
 
-/* A mode of the block: its cell, its place there and in vectors; consecutive threads take what stands side by side. */
+/* A mode of the block: its cell, its place there and in vectors. Consecutive threads take modes that are side by side
+ * in memory. */
 typedef struct Mode {
   int of, m[3], valid;
   long long place;
@@ -129,7 +131,7 @@ TESK_DEVICE Mode mode_of(const TeskUpwind *s, int id) {
 
 /* ---- faces ------------------------------------------------------------------------------------------------ */
 
-/* What the neighbour has at face (d, end), of modes a and b across. */
+/* The neighbour's value at face (d, end), for modes a and b across. */
 TESK_DEVICE real beyond(const TeskUpwind *s, const Cell *c, const real *TESK_RESTRICT x, int d, int end,
                         const int m[3], real upper) {
   int at[3] = {c->at[0], c->at[1], c->at[2]};
@@ -147,7 +149,7 @@ TESK_DEVICE real beyond(const TeskUpwind *s, const Cell *c, const real *TESK_RES
   return scale_of(s, at) * sum;
 }
 
-/* Own traces and jumps in modes, [b][a]. Where nothing passes a face, the convective form wants its own trace. */
+/* Own traces and jumps in modes, [b][a]. At a face that nothing passes, the convective form needs the own trace. */
 TESK_DEVICE void take_traces(const TeskUpwind *s, const real *TESK_RESTRICT x, real *memory) {
   EACH(id, FACES * ACROSS) {
     const int of = id / (FACES * ACROSS), rest = id - of * (FACES * ACROSS), face = rest / ACROSS,
@@ -189,7 +191,7 @@ TESK_DEVICE void faces_to_points(real *memory) {
 #endif
 }
 
-/* What passes at a line of points times its weights, contracted along a, and along b: in C, [b][a] of modes. */
+/* The flux at a line of points times its weights, contracted along a, and along b: in C, [b][a] of modes. */
 TESK_DEVICE void upwind(const TeskUpwind *s, real *memory) {
   EACH(id, FACES * (FACE / Q)) {
     const int each = FACES * (FACE / Q), of = id / each, rest = id - of * each, face = rest / (FACE / Q),
@@ -220,7 +222,7 @@ TESK_DEVICE void upwind(const TeskUpwind *s, real *memory) {
 #endif
 }
 
-/* What the faces give to a mode. */
+/* The contribution of the faces to a mode. */
 TESK_DEVICE real faces_of(const real *C, const int m[3]) {
   real sum = 0;
   TESK_UNROLL
@@ -234,14 +236,15 @@ TESK_DEVICE real faces_of(const real *C, const int m[3]) {
 
 /* ---- the cell --------------------------------------------------------------------------------------------- */
 
-/* Line `id` of a brick whose directions below d have `low` numbers and those above `high`: its first number among
- * lines of `length`. */
+/* Line `id` of a brick whose directions below d have `low` numbers and whose directions above d have `high`: the
+ * line's first number, for lines of `length`. */
 TESK_DEVICE int first_of(int line, int inner, int length) {
   const int outer = line / inner;
   return outer * length * inner + line - outer * inner;
 }
 
-/* to <- from, contracted along d, constant: to points (back 0), where directions below are there already, or back. */
+/* to <- from contracted along d, a constant: to points (back 0), with the directions below d already at points, or
+ * back. */
 #define BRICK(d, back, from, to)                                                                             \
   {                                                                                                          \
     const int inner = (d) == 0   ? 1                                                                         \
@@ -268,7 +271,7 @@ TESK_DEVICE int first_of(int line, int inner, int length) {
 #define OF_TESTED OF_B
 #endif
 
-/* V <- V + w|J| B_d times the derivative of u along d, or less the transposed derivative of w|J| B_d u. */
+/* V <- V + w|J| B_d times the derivative of u along d, or V minus the transposed derivative of w|J| B_d u. */
 TESK_DEVICE void add_velocity(const TeskUpwind *s, const int d, real *memory) {
   const int inner = d == 0 ? 1 : d == 1 ? Q : Q * Q;
   EACH(id, FACE) {

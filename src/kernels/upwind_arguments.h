@@ -1,4 +1,4 @@
-/* What the kernel of upwind transport gets by value; the host includes this text too. */
+/* Arguments by value of the kernel of upwind transport; the host includes this text too. */
 #ifndef TESK_UPWIND_ARGUMENTS_H
 #define TESK_UPWIND_ARGUMENTS_H
 

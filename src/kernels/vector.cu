@@ -31,12 +31,12 @@ TESK_KERNEL(tesk_multiply, THREADS, 1, (long long)n, (double)a, (const real *)x,
   FOR_EACH(i, n) y[i] = (real_out)((real)a * x[i] * d[i]);
 }
 
-/* Of float32 numbers too the reciprocals are those of float64, rounded. */
+/* For float32 numbers too the reciprocals are computed in float64, then rounded. */
 TESK_KERNEL(tesk_invert, THREADS, 1, (long long)n, (real_out *)y) {
   FOR_EACH(i, n) y[i] = (real_out)(1 / (double)y[i]);
 }
 
-/* y <- the sum of a_i x_i; NULL: there are no more. y may be one of x. */
+/* y <- the sum of a_i x_i; NULL ends the list. y may be one of the x_i. */
 TESK_KERNEL(tesk_combine, THREADS, 1, (long long)n, (double *)y, (double)a0, (const double *)x0, (double)a1,
             (const double *)x1, (double)a2, (const double *)x2, (double)a3, (const double *)x3, (double)a4,
             (const double *)x4) {
@@ -61,7 +61,7 @@ TESK_KERNEL(tesk_combine_pair, THREADS, 1, (long long)n, (double *TESK_RESTRICT)
   }
 }
 
-/* TesiDiagonalStep of device.h; b NULL: no next, which may be r. Bytes an entry: 8 numbers at most. */
+/* TesiDiagonalStep of device.h; b NULL: no next, which may be r. Bytes per entry: 8 numbers at most. */
 TESK_KERNEL(tesk_step, THREADS, 1, (long long)n, (double)s, (const real *)r, (const real *)q, (const real *)d,
             (double)c, (real *)p, (double)keep, (real *)x, (const real *)b, (real *)next) {
   FOR_EACH(i, n) {
@@ -77,7 +77,7 @@ TESK_DEVICE double larger(double a, double b) {
   return a >= b || a != a ? a : b;
 }
 
-/* One sum a block; the tree is the same whatever the schedule. */
+/* One sum per block; the order of additions does not depend on the schedule. */
 TESK_KERNEL(tesk_dot, THREADS, 1, (long long)n, (const real *)x, (const real *)y, (double *)partial) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, sum = 0;
@@ -91,7 +91,7 @@ TESK_KERNEL(tesk_dot, THREADS, 1, (long long)n, (const real *)x, (const real *)y
   if (t == 0) partial[blockIdx.x] = sums[0];
 }
 
-/* r <- x - y, and one sum of squares a block, as tesk_dot; float64. */
+/* r <- x - y, and one sum of squares per block, like tesk_dot; float64. */
 TESK_KERNEL(tesk_difference, THREADS, 1, (long long)n, (const double *TESK_RESTRICT)x,
             (const double *TESK_RESTRICT)y, (double *TESK_RESTRICT)r, (double *)partial) {
   TESK_SHARED(memory);
@@ -110,7 +110,7 @@ TESK_KERNEL(tesk_difference, THREADS, 1, (long long)n, (const double *TESK_RESTR
   if (t == 0) partial[blockIdx.x] = sums[0];
 }
 
-/* partial[block]: x.(b - r) over i < split; behind all of these r.r over the others. 24 and 8 bytes an entry. */
+/* partial[block]: x.(b - r) over i < split; behind all of these, r.r over the other i. 24 and 8 bytes per entry. */
 TESK_KERNEL(tesk_split_sums, THREADS, 1, (long long)n, (long long)split, (const double *TESK_RESTRICT)x,
             (const double *TESK_RESTRICT)b, (const double *TESK_RESTRICT)r, (double *)partial) {
   TESK_SHARED(memory);
@@ -139,7 +139,7 @@ TESK_KERNEL(tesk_sum, THREADS, 1, (int)n, (const double *)partial, (double *)res
   if (t == 0) result[blockIdx.x] = sums[0];
 }
 
-/* NaN where a value is NaN or infinite, as on the host. */
+/* NaN if a value is NaN or infinite, as on the host. */
 TESK_KERNEL(tesk_maximum, THREADS, 1, (long long)n, (const real *)x, (const real *)unused, (double *)partial) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, largest = 0;

@@ -8,7 +8,7 @@
 
 /* ---- on a device with kernels -------------------------------------------------------------------------- */
 
-enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */ };
+enum { THREADS = 256, ENTRIES = 1024 /* per block, at least */ };
 enum { START, BEGIN, FINISH, DIRECTION, DOT, UPDATE, KERNELS };
 
 struct TesiJacobiDevice {
@@ -81,7 +81,7 @@ static TesStatus launch(TesContext *ctx, const TesiJacobiDevice *d, int kernel, 
   return tesi_kernel_launch(ctx, &d->kernel[kernel], grid, THREADS, THREADS * sizeof(double), arguments);
 }
 
-/* Sums of all ranks in the place of this rank's parts; how many parts there are then. */
+/* Sums of all ranks replace this rank's parts; returns the number of parts then. */
 static TesStatus meet(const TesiJacobiDevice *d, int sums, double *partial) {
   return d->sums ? tesi_links_sums(d->sums, sums, TESK_PARTS, (int)d->parts, partial) : TES_OK;
 }
@@ -147,7 +147,8 @@ static TesStatus read_scalars(TesContext *ctx, const TesiJacobiDevice *d, TeskJa
   return tesi_context_device(ctx)->to_host(ctx, now, scalars_of(d), sizeof *now);
 }
 
-/* Solves are much alike: the norm is looked at from the last but one iteration of the solve before on. */
+/* Consecutive solves are similar: the norm is checked only from the last but one iteration of the previous solve
+ * on. */
 static TesStatus iterate_by_host(const TesiJacobi *j, double norm, double target, int most,
                                  Iteration *iteration, TeskJacobi *now) {
   TesContext *ctx = j->op->context;
@@ -166,7 +167,7 @@ done:
   return status;
 }
 
-/* The scalars of a solve of r; share: the target is one of |r|. */
+/* The scalars of a solve of r; share: the target is a share of |r|. */
 static TesStatus begin(const TesiJacobi *j, double target, int share, int most, TesVector *r) {
   TesContext *ctx = j->op->context;
   TesStatus status = TES_OK;

@@ -1,5 +1,5 @@
 /* Diffusion-reaction from the definition: cell by cell, point by point, every basis function at every quadrature point.
- * No sum factorization, no assembled 1D matrices: what the fast operators are compared with.
+ * No sum factorization, no assembled 1D matrices; the fast operators are compared with this version.
  *
  *   y_i = sum over cells, points q: w_q (a grad phi_i . grad u + c phi_i u) + sum over natural faces: w_q alpha phi_i u
  */
@@ -84,7 +84,8 @@ static TesStatus evaluate(const Work *work, const TesFunction *f, double otherwi
                                out);
 }
 
-/* Adds the integral over the tensor product of three lines. A NULL function counts as the value beside it. */
+/* Adds the integral over the tensor product of three lines. A NULL function stands for the constant beside it in the
+ * arguments. */
 static TesStatus integrate(Work *work, const Line line[3], const TesFunction *a, double no_a,
                            const TesFunction *c, double no_c) {
   TesContext *ctx = work->op->context;
@@ -128,7 +129,8 @@ done:
   return status;
 }
 
-/* Calls with every node of a cell: its local number, its global number, whether it is an unknown. */
+/* gather: local <- the values at a cell's nodes, 0 where a node is not an unknown. Otherwise local is added to global
+ * at the unknowns. */
 static void exchange(const TesSpace *space, const int cell[3], bool gather, double *local, double *global) {
   const TesiAxis *axis = space->axis;
   int l = 0, i[3];

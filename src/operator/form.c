@@ -7,7 +7,7 @@
 static const char *const names[] = {"diffusion", "mass",      "Robin",   "divergence",
                                     "strain",    "transport", "grad-div"};
 
-/* Diffusion alone has a matrix, of the dimension of the mesh. */
+/* Only diffusion may have a matrix, with the dimension of the mesh. */
 static TesStatus check_matrix(const TesSpace *space, const TesTermDesc *t, const TesFunction *f) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -56,7 +56,7 @@ done:
   return status;
 }
 
-/* factor f; without a function the constant, or nothing where that is 1 and may be left out. */
+/* Factor f. Without a function: the constant, or no function if the constant is 1 and may be left out. */
 static TesStatus copy_function(TesContext *ctx, const TesFunction *f, double factor, bool may_lack,
                                const TesFunction **copy) {
   TesStatus status = TES_OK;

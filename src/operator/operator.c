@@ -43,7 +43,7 @@ const char *tesi_operator_refuses(const TesiOperatorKind *kind, const TesOperato
   return kind->refuses(desc);
 }
 
-/* The first kind that takes the desc, or the one that is asked for. */
+/* The kind that the desc names, or the first kind that can do the desc. */
 static TesStatus choose(TesContext *ctx, const TesOperatorDesc *desc, const TesiOperatorKind **kind) {
   TesStatus status = TES_OK;
   char reasons[500] = "";

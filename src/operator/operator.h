@@ -1,4 +1,4 @@
-/* Operators as the other folders see them: the table, the kinds, and what smoothers over boxes build on. */
+/* Operators as the other folders see them: the table of functions, the kinds, and what smoothers over boxes need. */
 #ifndef TESI_OPERATOR_H
 #define TESI_OPERATOR_H
 
@@ -19,13 +19,14 @@ typedef struct TesiCorrection {
 typedef struct TesiOperatorTable {
   TesStatus (*apply)(const TesOperator *op, const void *x, void *y);
   TesStatus (*residual)(const TesOperator *op, const void *b, const void *x, void *r);
-  /* May be NULL. r <- r - A x, where that costs less than a residual. */
+  /* May be NULL: kinds have it where it costs less than a residual. r <- r - A x. */
   TesStatus (*subtract)(const TesOperator *op, const void *x, void *r);
-  /* May be NULL. All of a TesiCorrection in one pass, and *norm <- |b - A x| before rounding; float64 operators
-   * only. On devices with kernels `norm` may be NULL: then nothing waits for the host. */
+  /* May be NULL. Does a whole TesiCorrection in one pass and sets *norm <- |b - A x| before rounding; float64
+   * operators only. On devices with kernels `norm` may be NULL: then nothing waits for the host. */
   TesStatus (*correct_residual)(const TesOperator *op, const TesiCorrection *correction, double *norm);
-  /* Both may be NULL; of float64 operators on devices with kernels. apply_single: y <- A x for a float32 x, in float64
-   * arithmetic, y rounded to the precision of_y; after ready_single, which asks for its kernels, has said *ready. */
+  /* Both may be NULL; only float64 operators on devices with kernels have them. ready_single asks for the kernels and
+   * sets *ready. apply_single may be called once *ready is true: y <- A x for a float32 x, in float64 arithmetic, y
+   * rounded to the precision of_y. */
   TesStatus (*ready_single)(const TesOperator *op, TesPrecision of_y, bool *ready);
   TesStatus (*apply_single)(const TesOperator *op, const float *x, TesPrecision of_y, void *y);
   TesStatus (*diagonal)(const TesOperator *op, void *d);
@@ -37,13 +38,12 @@ typedef struct TesiOperatorTable {
   void (*destroy)(TesOperator *op); /* releases plan and own data */
 } TesiOperatorTable;
 
-/* A kind of operators. `refuses`: why it cannot do a form on a space, NULL: it can. `init` completes an operator
- * whose desc is its own copy:
- * length, singular, data, plan, table, description. */
+/* A kind of operators. `refuses` returns the reason why the kind cannot do a form on a space; NULL: it can. `init`
+ * completes an operator whose desc is its own copy: length, singular, data, plan, table, description. */
 typedef struct TesiOperatorKind {
   const char *name;
-  bool named;              /* it is made by name alone */
-  bool parts;              /* it takes spaces of several components, and products */
+  bool named;              /* never chosen unless its name is given */
+  bool parts;              /* it takes spaces of several components, and product spaces */
   bool matrices;           /* it takes coefficients of diffusion that are matrices */
   bool transport, coupled; /* it takes transport terms; of element q, terms that couple components */
   const char *(*refuses)(const TesOperatorDesc *desc);
@@ -54,17 +54,17 @@ extern const TesiOperatorKind tesi_operator_separable, tesi_operator_quadrature,
     tesi_operator_stokes, tesi_operator_stokes_varying, tesi_operator_dg, tesi_operator_transport,
     tesi_operator_assembled, tesi_operator_assembled_hanging, tesi_operator_elasticity, tesi_operator_by_part;
 
-/* Why a kind cannot do a form on a space; NULL: it can. */
+/* The reason why a kind cannot do a form on a space; NULL: it can. */
 const char *tesi_operator_refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc);
 
 struct TesOperator {
   atomic_int references;
   const TesiOperatorKind *kind;
   const TesiOperatorTable *table;
-  const TesiOperatorTable *local; /* on several ranks: the kind's own, of the cells of this rank */
-  struct TesiOperatorWide *wide; /* there, of kinds whose cells read neighbours (operator_ranks.c); else NULL */
-  const TesiOperatorTable *whole; /* of a space with slip: the table as if there were none */
-  void *slip_x, *slip_scale;      /* there: a vector, device; [nodes with slip] float64, device */
+  const TesiOperatorTable *local; /* on several ranks: the kind's own table, for the cells of this rank */
+  struct TesiOperatorWide *wide;  /* on several ranks, if cells read neighbours (operator_ranks.c) */
+  const TesiOperatorTable *whole; /* of a space with slip: the table without slip */
+  void *slip_x, *slip_scale;      /* with slip, on the device: a vector; [nodes with slip] float64 */
   TesContext *context;
   TesSpace *space;      /* NULL for mapped operators that benches make over a numbering of their own */
   TesOperatorDesc desc; /* what it was created with; the form is its own copy (form.h) */
@@ -74,7 +74,7 @@ struct TesOperator {
   /* The vector that spans the null space of a singular operator, in float64. NULL where the constants span it, and in
    * float32 operators of cycles, which do not ask for it. */
   TesVector *null;
-  int64_t null_first; /* from which entry on: it is zero before, and null->length entries long */
+  int64_t null_first; /* its first entry in a vector; the entries before are zero */
   double null_square; /* its square */
   void *data;         /* of the kind: TesiDiffusion, TesiMapped */
   void *plan;         /* of the table's implementation */
@@ -90,8 +90,8 @@ static inline TesVector tesi_operator_null_range(const TesOperator *op, const Te
 /* v <- v without its part along op->null; nothing where there is none. */
 TesStatus tesi_operator_remove_null(const TesOperator *op, TesVector *v);
 
-/* Diffusion and reaction over a box, as the kinds separable and quadrature and their smoothers want them: of these
- * kinds alone. */
+/* Diffusion and reaction over a box: the data of the kinds separable and quadrature, which their smoothers read
+ * too. */
 typedef struct TesiDiffusion {
   double a, c, alpha[6]; /* constants; NaN where they vary */
   TesFunction *a_function, *c_function,
@@ -110,7 +110,7 @@ static inline bool tesi_is_diffusion(const TesOperator *op) {
 /* The same form, with the same choices, over another space and in another precision. */
 TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrecision precision,
                            TesOperator **other);
-/* The same for a preconditioner: in float32 it may be as rough as that. */
+/* The same for a preconditioner: in float32 the result may have errors of float32's size. */
 TesStatus tesi_operator_below(const TesOperator *op, const TesSpace *space, TesPrecision precision,
                               TesOperator **other);
 /* *op becomes its assembled form (kind assembled), of the same precision. On failure it stays. */
@@ -122,33 +122,34 @@ TesStatus tesi_operator_create_constant(const TesSpace *space, TesPrecision prec
 TesOperator *tesi_operator_retain(const TesOperator *op);
 /* A vector of zeros that the operator takes. */
 TesStatus tesi_operator_new_vector(const TesOperator *op, TesPrecision precision, TesVector **vector);
-/* The last step of creations: makes the operator of the cells of this rank one of all ranks. */
+/* The last step of every creation: makes the operator over the cells of this rank an operator over all ranks. */
 TesStatus tesi_operator_share(TesOperator *op);
-/* Of kinds whose cells read neighbours: the operator of the wide box; NULL: there is none. */
+/* The operator of the wide box, for kinds whose cells read neighbours; NULL: there is none. */
 TesOperator *tesi_operator_widened(const TesOperator *op);
-/* There: y <- what `call` makes of wide x and y, vectors of the operator's precision. All ranks call it. */
+/* For the same kinds: y <- the result of `call` for wide x and y, vectors of the operator's precision. All ranks call
+ * it. */
 typedef TesStatus TesiInWide(const TesOperator *widened, const void *user, const void *x, void *y);
 TesStatus tesi_operator_in_wide(const TesOperator *op, TesiInWide *call, const void *user, const void *x,
                                 void *y);
-/* After that: makes the operator of a space with slip P A P + (I - P) S (operator_slip.c). */
+/* Called after tesi_operator_share(): the operator of a space with slip becomes P A P + (I - P) S
+ * (operator_slip.c). */
 TesStatus tesi_operator_slip(TesOperator *op);
 
 /* correct_residual for tables on devices with kernels. */
 TesStatus tesi_operator_correct_residual_device(const TesOperator *op, const TesiCorrection *correction,
                                                 double *norm);
 
-/* Allocates what the operator's correct_residual needs on devices, rather than in its first use. */
+/* Allocates now the memory that correct_residual needs on devices, so that its first call does not. */
 TesStatus tesi_operator_reserve(const TesOperator *op);
 
-/* The plain versions of both forms, cell by cell from the definition, and the diagonal they give (1 at Dirichlet
- * nodes).
+/* The plain version of both forms, cell by cell from the definition, and their diagonal (1 at Dirichlet nodes).
  * float64 host arrays. */
 TesStatus tesi_diffusion_apply_ref(const TesOperator *op, const double *x, double *y);
 TesStatus tesi_diffusion_diagonal_ref(const TesOperator *op, double *d);
 
 /* The assembled 1D pair of direction d of a separable operator: A = sum_d K_d (x) M_others with
  *   K_d = a (stiffness) + end terms alpha (boundary faces of d) + (d == 0 ? c M_0 : 0).
- * Band storage is not worth it: K and M are [nodes][nodes] row-major, all nodes (Dirichlet included). For
+ * Not stored as bands: K and M are [nodes][nodes] row-major, all nodes (Dirichlet included). For
  * references and set-up. */
 TesStatus tesi_operator_axis_matrices(const TesOperator *op, int d, double *K, double *M);
 

@@ -1,5 +1,5 @@
-/* Forms that couple no parts, over spaces of several: an operator a part. Terms of a space of several components
- * stand on each of them, so that components that are alike share an operator. */
+/* Forms that couple no parts, over spaces with several: one operator per part. Terms of a space with several
+ * components apply to each component; equal components share an operator. */
 #include "operator/operator_by_part.h"
 #include <math.h>
 #include <stdio.h>
@@ -124,7 +124,7 @@ static const char *refuses(const TesOperatorDesc *desc) {
   return space->scalars == 1 ? "the space has one component" : NULL;
 }
 
-/* The terms of a part, without Robin terms of a component where it has values. */
+/* The terms of a part, without Robin terms on boundaries where the component has given values. */
 static int pick_terms(const TesOperator *op, int p, TesTermDesc *term) {
   const TesSpace *part = op->space->part[p];
   const TesForm *form = &op->desc.form;

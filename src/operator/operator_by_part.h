@@ -9,9 +9,9 @@ typedef struct TesiOperatorByPart {
   TesOperator *part[TESI_SCALARS]; /* equal parts share an object */
 } TesiOperatorByPart;
 
-/* NULL: an operator of another kind. */
+/* NULL for operators of another kind. */
 const TesiOperatorByPart *tesi_operator_by_part_of(const TesOperator *op);
-/* Whether it is separable, or all its parts are. */
+/* Whether the operator is separable, or all its parts are. */
 bool tesi_operator_constant(const TesOperator *op);
 
 #endif

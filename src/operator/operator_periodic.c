@@ -35,7 +35,7 @@ static TesStatus subtract(const TesOperator *op, const void *x, void *r) {
   return residual(op, r, x, r);
 }
 
-/* x <- x + scale e; r <- factor (b - A x) in passes. */
+/* x <- x + scale e; r <- factor (b - A x), pass by pass. */
 static TesStatus correct_residual(const TesOperator *op, const TesiCorrection *job, double *norm) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -52,7 +52,7 @@ done:
   return status;
 }
 
-/* Given nodes have ones in every copy: theirs is one again. */
+/* The sum over copies gives more than 1 at given nodes, which have ones in every copy; sets 1 again. */
 static void put_ones(const TesOperator *op, void *d) {
   const TesiAxis *axis = op->space->axis;
   for (int64_t i = 0; i < op->length; i++) {

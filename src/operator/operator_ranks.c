@@ -1,10 +1,10 @@
-/* Operators on several ranks: each applies its kind to its own cells, which leaves parts of sums in the nodes at its
- * cuts; one exchange makes them whole in all copies. So kinds, and what calls their tables, know nothing of ranks.
- * Copies of a vector agree before and after. Entries where values are given are shared with nobody: they are what the
- * kind makes of them.
+/* Operators on several ranks. Each rank applies the kind to its own cells, which leaves partial sums at the nodes of
+ * its cuts; one exchange completes these sums in all copies. So kinds, and the callers of their tables, know nothing
+ * of ranks. Copies of a vector agree before and after. Entries with given values are not exchanged: they stay as the
+ * kind leaves them.
  *
- * Cells of discontinuous functions read those of their neighbours. Such kinds are applied to a wide box that has a
- * layer of cells more at each cut, where all rows of this rank are whole. */
+ * Cells of discontinuous functions read values of their neighbours. Such kinds are applied to a wide box with one
+ * more layer of cells at each cut, where all rows of this rank are complete. */
 #include "device/copies.h"
 #include "operator/operator_wide.h"
 
@@ -17,7 +17,7 @@ static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   return status == TES_OK ? sum(op, y) : status;
 }
 
-/* b is in every copy already. r may be b. */
+/* Every copy has b already. r may be b. */
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -40,8 +40,8 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   return status == TES_OK ? sum(op, d) : status;
 }
 
-/* b <- b - A u for b that is the same in every copy: the parts of A u are summed over the ranks first. On boxes an
- * operator on all nodes does it, which works on all ranks itself. */
+/* b <- b - A u for a b that is equal in all copies: the parts of A u are first summed over the ranks. On boxes an
+ * operator over all nodes does it, which is itself shared by all ranks. */
 static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

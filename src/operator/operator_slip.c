@@ -1,9 +1,9 @@
-/* Operators over spaces with slip (space/slip.h): around the table of any kind, which knows none,
+/* Operators over spaces with slip (space/slip.h), around the table of a kind that does not know slip:
  *
- *   A' = P A P + (I - P) S,   S a number a node: the largest of the diagonal of A there.
+ *   A' = P A P + (I - P) S,   S one number per node: the largest diagonal entry of A there.
  *
- * Vectors without a part along normals stay so, and see P A P. The diagonal is S at all entries of such a node, so that
- * it commutes with P: what smoothers divide by it has no part along normals either. */
+ * Vectors without a part along normals stay so, and P A P acts on them. The diagonal is S at all entries of a node
+ * with slip, so that it commutes with P: smoothers that divide by the diagonal add no part along normals. */
 #include <math.h>
 #include "device/kernel.h"
 #include "device/upload.h"
@@ -36,7 +36,7 @@ done:
   return status;
 }
 
-/* Entries of nodes with slip <- scale, or (take) scale[nodes] <- the largest one that is free, of d[length]. */
+/* At entries of nodes with slip: d[length] <- scale; or, with `take`, scale[nodes] <- the largest free entry of d. */
 static void spread(const TesiSlip *slip, bool take, double *scale, double *d) {
   for (int64_t i = 0; i < slip->count; i++) {
     double largest = 0;
@@ -130,7 +130,7 @@ TesStatus tesi_operator_slip(TesOperator *op) {
   TES_ALLOC(&scale, slip->count);
   op->whole = op->table;
   op->table = &table;
-  op->singular = 0; /* constants that slip leaves are for who makes the operator to find */
+  op->singular = 0; /* constants may remain in the null space; the caller has to find them */
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
                                              &op->slip_x));
   v.data = op->slip_x;

@@ -9,37 +9,37 @@ typedef struct Layers {
   int64_t first, end;
 } Layers;
 
-/* One scalar of the space, and where it begins in vectors of the rank and in wide ones. */
+/* One scalar of the space, and its first entry in vectors of the rank and in wide vectors. */
 typedef struct Piece {
-  bool nodes;    /* else modes, which end with their cells */
+  bool nodes;    /* else modes, which are in one cell each */
   int step;      /* layers a cell */
   int64_t layer; /* entries of one */
   int64_t at, wide_at;
   Layers own, all;
 } Piece;
 
-/* What goes to another rank and comes from it: of each piece a block each way. */
+/* The traffic with another rank: each piece has one block in each direction. */
 typedef struct Trade {
   int rank;
   Layers give[TESI_RT_PARTS], take[TESI_RT_PARTS];
-  int64_t count; /* numbers that are given or taken, the larger */
+  int64_t count; /* the larger of the numbers sent and received */
   double *sent, *received;
 } Trade;
 
-/* How layers go on devices with kernels; there, [trade][block]: where what is given begins in a wide vector, and what
- * is taken, and how many numbers they are. */
+/* The layers as blocks on devices with kernels. [trade][block]: the begin in a wide vector of the sent block and of
+ * the received block, and their lengths. */
 typedef struct Way {
   TesiLinks *links; /* NULL: there is none */
   int blocks;
-  int64_t numbers; /* that go, or come, about */
+  int64_t numbers; /* about how many go, or come */
   void *give, *given, *take, *taken;
 } Way;
 
 struct TesiWide {
-  TesContext *context, *alone; /* of the ranks; of the wide box */
+  TesContext *context, *alone; /* of the ranks' box; of the wide box */
   const TesSpace *narrow;      /* the rank's */
   TesSpace *space;
-  TesOperator *op; /* NULL: none is wanted */
+  TesOperator *op; /* NULL: not asked for */
   int pieces;
   Piece piece[TESI_RT_PARTS];
   int trades;
@@ -68,7 +68,7 @@ static Layers common(Layers a, Layers b) {
   return both.first < both.end ? both : (Layers){0, 0};
 }
 
-/* What a rank needs of another one that lies below it, or above. The one below owns the nodes on the cut. */
+/* The layers that a rank needs of another rank below or above. The lower rank owns the nodes on the cut. */
 static Layers needed(const Piece *p, Window own, Window wide, Window of) {
   const Layers mine = layers_of(p, own), all = layers_of(p, wide), theirs = layers_of(p, of);
   return of.first < own.first ? common((Layers){all.first, mine.first + p->nodes}, theirs)
@@ -92,9 +92,9 @@ done:
   return status;
 }
 
-/* Kernels of patches are for boxes with given values all around, and patches of Stokes have fewer kinds there. Where
- * the wide box ends within the whole one its last nodes are given ones then, as if they were zero: what comes of that
- * reaches one layer further than what comes of a natural end. Elsewhere the ends are cuts. */
+/* Kernels of patches need given values all around the box, and patches of Stokes have fewer kinds then. So where the
+ * wide box ends inside the whole box, its last nodes count as given with value zero. The error of this reaches one
+ * layer further than the error of a natural end. In other cases the ends are cuts. */
 static TesStatus create_space(TesiWide *w, Window wide, const double *vertices) {
   TesContext *ctx = w->alone;
   TesStatus status = TES_OK;
@@ -157,12 +157,12 @@ done:
   return status;
 }
 
-/* Where layer `first` of a piece stands in a wide vector. */
+/* The place of layer `first` of a piece in a wide vector. */
 static int64_t wide_place(const Piece *p, int64_t first) {
   return p->wide_at + (first - p->all.first) * p->layer;
 }
 
-/* Of a trade, block after block. */
+/* The blocks of a trade, one after another. */
 static void find_block(const TesiWide *w, const TesiWideOrder *order, const Layers *layers, int block,
                        int64_t *start, int64_t *count) {
   const Piece *p = &w->piece[order ? 0 : block];
@@ -202,7 +202,7 @@ done:
   return status;
 }
 
-/* order NULL: that of the space. */
+/* order NULL: the order of the space. */
 static TesStatus create_way(const TesiWide *w, const TesiWideOrder *order, Way *way) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
@@ -357,7 +357,7 @@ void *tesi_wide_own(const TesiWide *w, TesPrecision precision, const void *of) {
   return piece_at(precision, of, wide_place(&w->piece[0], w->piece[0].own.first));
 }
 
-/* A trade's blocks between a wide vector and its message, which holds one piece after the other. */
+/* Copies a trade's blocks between a wide vector and its message, which has one piece after the other. */
 static void move_blocks(const TesiWide *w, TesPrecision precision, const Layers *block, bool out, void *wide,
                         void *message) {
   const size_t size = tesi_precision_size(precision);
@@ -386,7 +386,7 @@ void tesi_wide_refresh_host(TesiWide *w, TesPrecision precision, void *x) {
     move_blocks(w, precision, w->trade[i].take, false, x, w->trade[i].received);
 }
 
-/* Between a vector of the rank and its entries in a wide one, which may be the same memory. */
+/* Copies between a vector of the rank and its entries in a wide vector, which may share memory. */
 static void move_own(const TesiWide *w, TesPrecision precision, const void *narrow, void *wide, bool out) {
   for (int i = 0; i < w->pieces; i++) {
     const Piece *p = &w->piece[i];
@@ -405,7 +405,7 @@ void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, voi
 void tesi_wide_take_host(TesiWide *w, TesPrecision precision, const void *from, void *x) {
   const TesiLayout *layout = w->narrow->layout;
   move_own(w, precision, x, (void *)from, true);
-  for (int i = 0; i < w->pieces; i++) /* the owner's copies alone are summed */
+  for (int i = 0; i < w->pieces; i++) /* the sum counts only the owner's copy */
     memset(piece_at(precision, x, w->piece[i].at), 0,
            (size_t)(layout->block[i].start - w->piece[i].at) * tesi_precision_size(precision));
   tesi_exchange_sum(layout->shared, precision, x);

@@ -1,6 +1,6 @@
 #include "operator/tile_grid.h"
 
-enum { MOST_LAYERS = 32, ENOUGH = 1056 /* blocks: eight a multiprocessor of the largest GPUs */ };
+enum { MOST_LAYERS = 32, ENOUGH = 1056 /* blocks: eight per multiprocessor of the largest GPUs */ };
 
 static int divide_up(int64_t a, int64_t b) {
   return (int)((a + b - 1) / b);

@@ -46,7 +46,7 @@ void tesi_broadcast(const TesContext *ctx, int root, int64_t bytes, void *data) 
 /* ---- agreement ----------------------------------------------------------------------------------------- */
 
 enum { MESSAGE = 2048 };
-static const double PATIENCE = 2, STAGGER = 0.05; /* seconds: the lowest rank gives up first */
+static const double PATIENCE = 2, STAGGER = 0.05; /* seconds; the lowest rank times out first */
 
 int tes_communicator_rank(const TesCommunicator *communicator) {
   return communicator ? communicator->rank : 0;
@@ -63,7 +63,7 @@ static void end_all(const TesCommunicator *c, TesStatus status, const char *mess
   c->table->stop(c, tes_status_exit(status));
 }
 
-/* The message of the first rank with that status, on all of them. */
+/* Copies the message of the first rank with that status to all ranks. */
 static void share_message(const TesCommunicator *c, const int *all, TesStatus worst, char *message,
                           size_t size) {
   char text[MESSAGE] = "";
@@ -73,7 +73,7 @@ static void share_message(const TesCommunicator *c, const int *all, TesStatus wo
   if (c->rank == first && message) snprintf(text, sizeof text, "%s", message);
   c->table->broadcast(c, first, sizeof text, text);
   if (!message || !size) return;
-  if (count == c->size || !*text || !strncmp(text, "rank ", 5)) /* or it has a number already */
+  if (count == c->size || !*text || !strncmp(text, "rank ", 5)) /* or the message has a rank's number already */
     snprintf(message, size, "%s", text);
   else
     snprintf(message, size, "rank %d of %d: %s", first, c->size, text);
@@ -111,7 +111,7 @@ double tes_communicator_first(const TesCommunicator *c, double value) {
 
 /* ---- the launcher -------------------------------------------------------------------------------------- */
 
-/* PMIX and srun's own names tell the rank alone: the size stands in srun's. */
+/* The variables of PMIX, and SLURM_PROCID, give only the rank; srun has the size in another variable. */
 int tes_communicator_launched(const char **launcher) {
   static const struct {
     const char *size, *with, *name; /* with: set too */

@@ -5,9 +5,9 @@
 struct TesiExchange {
   TesContext *context;
   TesiSharers sharers;
-  int own;               /* the place of this rank among them */
+  int own;               /* the position of this rank among them */
   TesiMessage *message;  /* [ranks - 1] */
-  double *sent, *copies; /* [entries of all]; float32 numbers take the first half of a list's room */
+  double *sent, *copies; /* [entries of all lists]; float32 numbers use the first half of a list's room */
   TesiExchangeDevice device;
 };
 
@@ -30,7 +30,7 @@ void tesi_exchange_destroy(TesiExchange **exchange) {
   tesi_free(ctx, &e);
 }
 
-/* The lists without what is left out, and without ranks that nothing is left of. */
+/* The lists without the entries left out, and without ranks whose list is then empty. */
 static TesStatus take_lists(TesiExchange *e, const TesiSharers *from, const bool *left_out) {
   TesContext *ctx = e->context;
   TesStatus status = TES_OK;
@@ -73,7 +73,7 @@ done:
   return status;
 }
 
-/* to's list of a rank += the part's, from entry `first` on. */
+/* Appends the part's list of a rank to the list of `to`, from entry `first` on. */
 static void add_list(TesiSharers *to, const TesiSharers *from, int rank, int64_t first) {
   int64_t at = to->first[to->ranks + 1];
   for (int r = 0; r < from->ranks; r++)
@@ -95,7 +95,7 @@ TesStatus tesi_exchange_put_together(TesContext *ctx, int parts, const TesiExcha
   TES_ALLOC(&all.first, ranks + 1);
   TES_ALLOC(&all.entry, entries);
   for (;;) {
-    int64_t next = ranks; /* the lowest rank behind the last that a part has */
+    int64_t next = ranks; /* the lowest rank after the last rank that a part has */
     for (int p = 0; p < parts; p++)
       for (int r = 0; part[p] && r < part[p]->sharers.ranks; r++)
         if (part[p]->sharers.rank[r] > last && part[p]->sharers.rank[r] < next)
@@ -150,7 +150,7 @@ void tesi_exchange_begin(TesiExchange *e, TesPrecision precision, void *x) {
   communicator->table->begin(communicator, messages, e->message);
 }
 
-/* From nothing on, rank after rank. */
+/* Starts from `nothing` and combines the copies rank by rank. */
 #define TAKE_COPIES(Real)                                                                                    \
   do {                                                                                                       \
     Real *const to = x;                                                                                      \
@@ -187,7 +187,7 @@ void tesi_exchange_mean(TesiExchange *e, double *known, double *x) {
     if (known[entry[i]] > 0) x[entry[i]] /= known[entry[i]];
 }
 
-/* A message is a number of records, and as many as the longest list has. */
+/* A message starts with the number of its records, and has the length of the longest list. */
 TesStatus tesi_exchange_records(TesContext *ctx, const TesiExchange *e, int64_t count, size_t size,
                                 const void *records, int64_t *total, void *received) {
   TesStatus status = TES_OK;

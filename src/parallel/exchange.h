@@ -1,7 +1,7 @@
-/* Entries of vectors that several ranks share, and the sums over their copies. Each copy of a shared entry becomes the
- * sum of all copies, added in the order of the ranks, so that all copies have the same bits. An operator applied to the
- * cells of this rank leaves partial sums at the nodes of its cuts. An exchange is one batch of messages, in which all
- * ranks take part. */
+/* Entries of vectors that several ranks share, and the sums over their copies. An operator applied to the cells of
+ * this rank leaves partial sums at the nodes of its cuts. An exchange sets each copy of a shared entry to the sum of
+ * all copies, added in the order of the ranks, so that all copies have the same bits. An exchange is one batch of
+ * messages, in which all ranks take part. */
 #ifndef TESI_EXCHANGE_H
 #define TESI_EXCHANGE_H
 
@@ -24,23 +24,23 @@ typedef struct TesiExchangeDevice {
   void (*destroy)(TesContext *ctx, void *state);
 } TesiExchangeDevice;
 
-/* Of the shared entries that are not in `left_out` (NULL: none). *exchange is NULL if no rank shares an entry with this
- * rank. */
+/* For the shared entries that are not in `left_out` (NULL: none is left out). *exchange is NULL if no rank shares an
+ * entry with this rank. */
 TesStatus tesi_exchange_create(TesContext *ctx, const TesiSharers *sharers, const bool *left_out,
                                TesiExchange **exchange);
-/* For vectors that consist of the vectors of parts, entries first[part] on: one message carries all parts. A part's
- * exchange may be NULL. */
+/* For vectors that consist of the vectors of parts; entries of a part begin at first[part]. One message carries all
+ * parts. The exchange of a part may be NULL. */
 TesStatus tesi_exchange_put_together(TesContext *ctx, int parts, const TesiExchange *const *part,
                                      const int64_t *first, TesiExchange **exchange);
 void tesi_exchange_destroy(TesiExchange **exchange);
 /* The entries that other ranks have too. */
 int64_t tesi_exchange_entries(const TesiExchange *exchange, const int32_t **entry);
 
-/* Its lists; list *own is this rank's. */
+/* The lists of an exchange; list *own belongs to this rank. */
 const TesiSharers *tesi_exchange_sharers(const TesiExchange *exchange, int *own);
 TesiExchangeDevice *tesi_exchange_device(TesiExchange *exchange);
 /* x: host memory; for a vector, which may be on a device, call tesi_sum_copies() (device/copies.h). Between the two
- * calls shared entries must not be read or written; NULL: nothing. */
+ * calls shared entries must not be read or written. exchange NULL: nothing is done. */
 void tesi_exchange_begin(TesiExchange *exchange, TesPrecision precision, void *x);
 void tesi_exchange_end(TesiExchange *exchange, TesiReduction reduction, TesPrecision precision, void *x);
 static inline void tesi_exchange_sum(TesiExchange *exchange, TesPrecision precision, void *x) {
@@ -48,7 +48,7 @@ static inline void tesi_exchange_sum(TesiExchange *exchange, TesPrecision precis
   tesi_exchange_end(exchange, TESI_SUM, precision, x);
 }
 
-/* Values x of entries that only some ranks know (known: 1, else 0; overwritten): every copy becomes the mean of the
+/* Values x of entries that only some ranks know (known: 1, else 0; overwritten). Every copy becomes the mean of the
  * known values. */
 void tesi_exchange_mean(TesiExchange *exchange, double *known, double *x);
 

@@ -1,9 +1,9 @@
-/* Which entries of the vectors of a space are here, which of them this rank owns, and which ones others have too. On
- * one rank: all, all, none. One object a space, which its vectors share.
+/* The entries of vectors of a space on this rank: which entries are in memory here, which of them this rank owns, and
+ * which other ranks have too. On one rank: all, all, none. A space has one such object, which its vectors share.
  *
- * Every entry has one owner; sums over entries are sums over owned ones, and these are blocks: of a forest's component
- * its owned nodes stand first and copies of others' behind them, so that a space of several components has a block
- * each. */
+ * Every entry has one owner. Sums over entries are sums over owned entries, which form blocks: in a forest's
+ * component the owned nodes come first, then the copies of nodes of others. A space of several components has a block
+ * per component. */
 #ifndef TESI_LAYOUT_H
 #define TESI_LAYOUT_H
 
@@ -14,7 +14,7 @@ enum { TESI_BLOCKS = 8 };
 
 typedef struct TesiOwned {
   int64_t start, owned; /* entries start .. start + owned - 1 are owned */
-  int64_t first;        /* number of the first one among the owned entries of all ranks, block after block */
+  int64_t first;        /* number of the first owned entry among those of all ranks, block after block */
 } TesiOwned;
 
 typedef struct TesiLayout {
@@ -25,13 +25,13 @@ typedef struct TesiLayout {
   int64_t global; /* entries of all ranks, each once */
   int blocks;
   TesiOwned block[TESI_BLOCKS];
-  /* NULL: nothing is shared. `sum` is of entries that are unknowns, `shared` of all. */
+  /* NULL: nothing is shared. `sum` covers entries that are unknowns, `shared` all shared entries. */
   TesiExchange *shared, *sum;
 } TesiLayout;
 
 /* All entries are owned. */
 TesStatus tesi_layout_create_plain(TesContext *ctx, int64_t length, TesiLayout **layout);
-/* Of one block. sharers (NULL: nothing is shared) are read, `sum` is the caller's to make. */
+/* A layout of one block. sharers (NULL: nothing is shared) is only read; the caller makes `sum`. */
 TesStatus tesi_layout_create(TesContext *ctx, int64_t length, TesiOwned block, const TesiSharers *sharers,
                              TesiLayout **layout);
 /* For vectors that consist of the vectors of parts, one after the other. */
@@ -40,16 +40,16 @@ TesStatus tesi_layout_put_together(TesContext *ctx, int parts, const TesiLayout 
 TesiLayout *tesi_layout_retain(const TesiLayout *layout);
 void tesi_layout_destroy(TesiLayout **layout);
 
-/* *number [length]: of each entry that among the owned entries of all ranks, the same in all copies. The caller's to
- * free; exact, as integers below 2^53. Every rank calls it. */
+/* *number [length]: for each entry the number of this entry among the owned entries of all ranks, the same in all
+ * copies. Integers below 2^53, so that they are exact. The caller frees it. Every rank calls it. */
 TesStatus tesi_layout_numbers(const TesiLayout *layout, double **number);
 
-/* x[length], host memory: entries of other ranks <- 0, so that the owner's copies alone count in a sum. */
+/* x[length], host memory: entries that other ranks own <- 0, so that a sum counts only the owner's copy. */
 void tesi_layout_clear_others(const TesiLayout *layout, double *x);
 
 bool tesi_layout_owns(const TesiLayout *layout, int64_t entry);
-/* Sum over owned entries of all ranks of x_i y_i, y NULL: of x_i; host memory, on one thread: of levels that are
- * small. */
+/* Sum of x_i y_i over the owned entries of all ranks; y NULL: of x_i. Host memory, on one thread: for small
+ * levels. */
 double tesi_layout_product(const TesiLayout *layout, const double *x, const double *y);
 
 #endif

@@ -16,11 +16,11 @@ static void finalize(void) {
   __lsan_enable();
 }
 
-/* Open MPI prints a backtrace where a signal ends the process (opal_signal: which ones). It starts a daemon for a
- * process that no mpirun began, and both keep a folder that all such processes of a user share: one that ends removes
- * it while the next one begins, which then fails. It also tries all networks, which takes a quarter of a second, and
- * has hwloc ask each device of the machine what it is. None of that is of use to one rank. Other MPI libraries ignore
- * these names. */
+/* Open MPI prints a backtrace when a signal ends the process (opal_signal lists the signals). For a process without
+ * mpirun it starts a daemon, and both keep a folder that all such processes of a user share: a process that ends
+ * removes the folder while the next process starts, which then fails. Open MPI also tries all networks, which takes a
+ * quarter of a second, and lets hwloc query each device of the machine. One rank needs none of this. Other MPI
+ * libraries ignore these names. */
 static void begin(bool alone) {
   static const char *const settings[][2] = {
       {"OMPI_MCA_opal_signal", ""},
@@ -34,7 +34,7 @@ static void begin(bool alone) {
   for (int i = 0; i < COUNT; i++)
     ours[i] = (i == 0 || alone) && !getenv(settings[i][0]) && !setenv(settings[i][0], settings[i][1], 1);
   MPI_Init(NULL, NULL);
-  for (int i = 0; i < COUNT; i++) /* not for the processes that this one may start */
+  for (int i = 0; i < COUNT; i++) /* not for processes that this process may start */
     if (ours[i]) unsetenv(settings[i][0]);
 }
 
@@ -64,7 +64,7 @@ int tesi_mpi_self_fortran(void) {
 
 /* ---- many ranks ---------------------------------------------------------------------------------------- */
 
-enum { TOGETHER = 16, TAG = 1, LARGEST = 1 << 30 }; /* numbers that are reduced at once; bytes of a message */
+enum { TOGETHER = 16, TAG = 1, LARGEST = 1 << 30 }; /* numbers reduced at once; bytes per message */
 
 typedef struct State {
   MPI_Comm comm, meetings; /* own duplicates */
@@ -73,7 +73,7 @@ typedef struct State {
   double *values;       /* [size][TOGETHER] */
 } State;
 
-/* All numbers of all ranks come to each, which adds them in the same order. */
+/* Each rank receives all numbers of all ranks, and adds them in the same order. */
 static void reduce_some(const TesCommunicator *communicator, TesiReduction reduction, int n, double *values) {
   const State *s = communicator->state;
   double own[TOGETHER];
@@ -124,7 +124,7 @@ static double seconds_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* It sleeps longer and longer, up to 5 ms: others may compute for a long time. */
+/* Sleeps longer and longer, up to 5 ms: other ranks may compute for a long time. */
 static bool meet(const TesCommunicator *communicator, double seconds, int own, int *all) {
   const State *s = communicator->state;
   const double start = seconds_now();

@@ -5,13 +5,13 @@
 #include <mpi.h>
 #include "parallel/comm.h"
 
-/* The first call of any function below initialises MPI if nobody has; MPI is then finalised at exit. */
+/* The first call of any function below initialises MPI if it is not initialised; MPI is then finalised at exit. */
 
 /* This process alone. */
 MPI_Comm tesi_mpi_self(void);
-/* The same as a handle of Fortran. */
+/* The same handle for Fortran. */
 int tesi_mpi_self_fortran(void);
-/* The handle of a communicator; NULL or not of MPI: this process alone. */
+/* The handle of a communicator. NULL, or a communicator not of MPI: this process alone. */
 MPI_Comm tesi_mpi_of(const TesCommunicator *communicator);
 
 #endif

@@ -20,7 +20,7 @@ void tesi_slices_free(TesiSlices *p) {
   if (p->context) tesi_free(p->context, &p->begin);
 }
 
-/* Entries of a rank among first .. first + count - 1: how many, *from the first of them. */
+/* The number of a rank's entries among first .. first + count - 1; *from <- the first of them. */
 static int64_t overlap(const TesiSlices *p, int rank, int64_t first, int64_t count, int64_t *from) {
   const int64_t begin = (int64_t)p->begin[rank], end = (int64_t)p->begin[rank + 1];
   *from = begin > first ? begin : first;
@@ -28,7 +28,7 @@ static int64_t overlap(const TesiSlices *p, int rank, int64_t first, int64_t cou
   return last > *from ? last - *from : 0;
 }
 
-/* Messages are as long in both directions, so what comes back to the senders has no meaning. */
+/* Messages have the same length in both directions, so the data returned to the senders have no meaning. */
 TesStatus tesi_slices_collect(const TesiSlices *p, size_t size, const void *part, int64_t first,
                               int64_t count, void *slice) {
   TesContext *ctx = p->context;

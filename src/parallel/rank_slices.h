@@ -10,11 +10,11 @@ typedef struct TesiSlices {
   double *begin;             /* [ranks + 1] exact, as integers below 2^53 */
 } TesiSlices;
 
-/* Every rank calls these; count: here. */
+/* Every rank calls these functions. count: the number of entries on this rank. */
 TesStatus tesi_slices_create(TesContext *ctx, int64_t count, TesiSlices *parts);
 void tesi_slices_free(TesiSlices *parts);
-/* slice of rank 0 <- entries first .. first + count - 1 of `size` bytes each; `part` is what this rank has. Ranks agree
- * in failures. */
+/* slice of rank 0 <- entries first .. first + count - 1, `size` bytes each; `part` is this rank's part. A failure on
+ * any rank is returned by all ranks. */
 TesStatus tesi_slices_collect(const TesiSlices *parts, size_t size, const void *part, int64_t first,
                               int64_t count, void *slice);
 

@@ -19,7 +19,7 @@ static double least(double a, double b) {
   return a < b ? a : b;
 }
 
-/* How many numbers go from one rank to the other, the first of them in *first. */
+/* The count of numbers that go from one rank to the other; *first <- the first of them. */
 static int64_t common(const Move *m, int from, int to, double *first) {
   const double a = m->old.first[from], b = m->new.first[to];
   *first = a > b ? a : b;
@@ -42,7 +42,7 @@ static void find_ranges(Move *m, const TesiOwned *from, const TesiOwned *to) {
   tesi_reduce(m->context, TESI_SUM, 4 * n, m->values);
 }
 
-/* A message is as long as the longer way. */
+/* Both directions of a message have the length of the longer direction. */
 static TesStatus exchange(Move *m, const TesiOwned *from, const double *x, const TesiOwned *to, double *y) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;

@@ -1,4 +1,4 @@
-/* Vectors of the same entries over another partition. */
+/* Moves vectors with the same entries to another partition. */
 #ifndef TESI_REPARTITION_H
 #define TESI_REPARTITION_H
 

@@ -1,9 +1,9 @@
 #include "parallel/scaling.h"
 #include <math.h>
 
-/* Measured on NVIDIA H200 of one host and its 16 cores, degree 4 (bench/results/h200/solve.csv, measurement ranks, and
- * cpu-16core/threads.csv); bench/scaling.py compares. Assumed: 15 us and 45 GB/s per GPU, 5 us and 12 GB/s per host
- * between hosts. */
+/* Measured on the NVIDIA H200 GPUs of one host and on its 16 cores, degree 4 (bench/results/h200/solve.csv,
+ * measurement ranks, and cpu-16core/threads.csv); bench/scaling.py compares. Assumed between hosts: 15 us and 45 GB/s
+ * per GPU, 5 us and 12 GB/s per host. */
 TesiScalingMachine tesi_scaling_machine(bool gpus, bool trees, int cores) {
   TesiScalingMachine m = {.near_latency = 8e-6,
                           .near_rate = 340e9,
@@ -41,7 +41,7 @@ static double cut_bytes(const TesiScalingMachine *m, const TesiScalingProblem *p
   return 4 * cuts * pow(unknowns, plane) * fmax(1, m->sent * p->degree);
 }
 
-/* A level, and all below. A level that ranks have whole is gathered once. */
+/* A level and all levels below it. A level that ranks hold whole is gathered once. */
 static void add_levels(const TesiScalingMachine *m, const TesiScalingProblem *p, int ranks, Sum *s) {
   double unknowns = p->unknowns, layers = p->layers;
   const double finer = 1 << p->dim;

@@ -38,8 +38,8 @@ void tesi_band_clear(TesiBand *b, int row) {
   for (int j = 0; j < b->width; j++) b->value[(int64_t)row * b->width + j] = 0;
 }
 
-/* The first columns of the rows of the transpose: where a column of b enters the window of a row. Windows that lie
- * across the end of a periodic direction belong together. */
+/* The first columns of the rows of the transpose: where a column of b enters the window of a row. Windows across the
+ * end of a periodic direction belong together. */
 static void find_first(const TesiBand *b, TesiBand *t) {
   const bool whole = b->rows <= t->width;
   for (int r = 0; r < t->rows; r++) t->first[r] = whole ? 0 : -1;

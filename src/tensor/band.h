@@ -1,5 +1,4 @@
-/* Matrices of one direction whose rows have a few consecutive entries, and their products along one direction of a
- * tensor. */
+/* 1D matrices whose rows have a few consecutive entries, and their products along one direction of a tensor. */
 #ifndef TESI_BAND_H
 #define TESI_BAND_H
 
@@ -16,13 +15,13 @@ typedef struct TesiBand {
 /* A matrix of zeros. */
 TesStatus tesi_band_create(TesContext *ctx, int rows, int columns, int width, TesiBand *band);
 void tesi_band_free(TesContext *ctx, TesiBand *band);
-/* Adds to an entry that the row has. */
+/* Adds to an entry, which the row must have. */
 void tesi_band_add(TesiBand *band, int row, int column, double value);
-/* 0 if the row does not have the entry. */
+/* The entry; 0 if the row does not have it. */
 double tesi_band_entry(const TesiBand *band, int row, int column);
 /* Zeros in a row. */
 void tesi_band_clear(TesiBand *band, int row);
-/* t <- b' with rows of `width` entries, which must be enough. */
+/* t <- b', with rows of `width` entries; the width must be sufficient. */
 TesStatus tesi_band_transpose(TesContext *ctx, const TesiBand *b, int width, TesiBand *t);
 /* To be called when all entries are added: removes zeros at both ends of the rows. */
 void tesi_band_finish(TesiBand *band);

@@ -1,5 +1,5 @@
-/* Products with bands in one precision: band.h. Rows of the tensor side by side are vectors; lines along x are dot
- * products. */
+/* Products with bands in one precision: band.h. Rows of the tensor that lie side by side are taken as vectors; along
+ * x, lines are dot products. */
 #include "tensor/band.h"
 #include "tensor/simd_real.h"
 

@@ -6,7 +6,8 @@
 #include "kernels/band_arguments.h"
 #include "tensor/band.h"
 
-/* band: finished. The arrays are in one block of device memory, *memory, to be released by the device's table. */
+/* band: after tesi_band_finish(). The arrays lie in one block of device memory, *memory, which is freed by the
+ * device's table. */
 TesStatus tesi_band_upload(TesContext *ctx, const TesiBand *band, TesPrecision precision, TeskBand *on_device,
                            void **memory);
 

@@ -19,7 +19,7 @@ static inline vec root(vec a) {
   return r;
 }
 
-/* Whether a <= limit in all lanes; no for NaN. */
+/* Whether a <= limit in all lanes; false for NaN. */
 static inline bool all_below(vec a, double limit) {
   bool all = true;
   for (int l = 0; l < TESI_EIGEN_LANES; l++) all = all && a[l] <= limit;
@@ -63,7 +63,7 @@ static inline void rotate(int n, int p, int q, vec *A, vec *V) {
   const mask none = apq == zero;
   const vec theta = (aqq - app) / (2 * blend(none, one, apq));
   const vec size = blend(theta < zero, -theta, theta);
-  const vec t1 = 1 / (size + root(theta * theta + 1)); /* theta^2 = inf: t = 0, as it should be */
+  const vec t1 = 1 / (size + root(theta * theta + 1)); /* theta^2 = inf gives t = 0, which is right */
   const vec t = blend(none, zero, blend(theta < zero, -t1, t1));
   const vec c = 1 / root(t * t + 1), s = t * c;
   for (int k = 0; k < n; k++) {
@@ -82,7 +82,7 @@ static inline void rotate(int n, int p, int q, vec *A, vec *V) {
   A[p * n + q] = A[q * n + p] = zero;
 }
 
-/* Up to 1e-10: convergence is quadratic, and one more sweep brings it to round-off. */
+/* The tolerance is 1e-10: convergence is quadratic, so one more sweep reaches round-off. */
 static bool is_nearly_diagonal(int n, const vec *A) {
   vec off = {0}, all = {0};
   for (int i = 0; i < n; i++)

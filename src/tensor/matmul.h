@@ -1,5 +1,5 @@
 /* Products of small dense matrices on one thread, for the coarsest level: the threads of a BLAS would compete with
- * those of OpenMP. */
+ * the threads of OpenMP. */
 #ifndef TESI_MATMUL_H
 #define TESI_MATMUL_H
 

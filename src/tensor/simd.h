@@ -16,7 +16,7 @@
 
 #define TESI_INLINE static inline __attribute__((always_inline))
 
-/* Marks functions that are called rarely compared with the loops, and would be inlined into each of them. */
+/* Marks functions that are called rarely and that the compiler would otherwise inline into every loop. */
 #define TESI_APART static __attribute__((noinline))
 
 /* Before a loop over a literal range: unrolls it completely, whatever its length, so that small arrays become
@@ -93,7 +93,7 @@ typedef float TesiFloatsAnywhere __attribute__((vector_size(TESI_SIMD_BYTES), ma
 
 /* Lane lists: lanes inside blocks of G lanes (128 bits) interleaved, as unpcklo (H = 0) and unpckhi (H = 1) do ... */
 #define TESI_UNPACK(L, G, H, l) ((l) / (G) * (G) + (l) % (G) / 2 + (H) * ((G) / 2) + ((l) % 2 ? (L) : 0))
-/* ... and the even (H = 0) or odd (H = 1) blocks of G lanes of a, then those of b. */
+/* ... and the even (H = 0) or odd (H = 1) blocks of G lanes of a, then of b. */
 #define TESI_BLOCKS(L, G, H, l)                                                                              \
   (((l) / (G)*2 + (H)) * (G) % (L) + (l) % (G) + ((l) / (G)*2 >= (L) / (G) ? (L) : 0))
 
@@ -106,7 +106,7 @@ typedef float TesiFloatsAnywhere __attribute__((vector_size(TESI_SIMD_BYTES), ma
 #define TESI_F_EVEN(l) TESI_BLOCKS(TESI_SIMD_BITS / 32, 4, 0, l)
 #define TESI_F_ODD(l) TESI_BLOCKS(TESI_SIMD_BITS / 32, 4, 1, l)
 
-/* Replaces pairs at distance d by two shuffles of them. */
+/* Replaces pairs of vectors at distance d by two shuffles of each pair. */
 #define TESI_STAGE(V, v, lanes, d, SHUFFLE, LOW, HIGH)                                                       \
   TESI_UNROLL for (int i_ = 0; i_ < (lanes); i_++) if (!(i_ & (d))) {                                        \
     const V a_ = v[i_], b_ = v[i_ + (d)];                                                                    \
@@ -114,7 +114,7 @@ typedef float TesiFloatsAnywhere __attribute__((vector_size(TESI_SIMD_BYTES), ma
     v[i_ + (d)] = SHUFFLE(a_, b_, HIGH);                                                                     \
   }
 
-/* v[i][j] <- v[j][i]: lanes inside blocks of 128 bits first, then the blocks. log2(lanes) shuffles a vector. */
+/* v[i][j] <- v[j][i]: lanes inside blocks of 128 bits first, then the blocks. log2(lanes) shuffles per vector. */
 TESI_INLINE void tesi_transpose_doubles(TesiDoubles v[TESI_DOUBLES]) {
   TESI_STAGE(TesiDoubles, v, TESI_DOUBLES, 1, TESI_SHUFFLE_D, TESI_D_LOW, TESI_D_HIGH)
 #if TESI_SIMD_BITS >= 256

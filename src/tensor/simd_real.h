@@ -1,6 +1,6 @@
 /* One text, two precisions: a *_simd.c file defines TESI_REAL_SINGLE or not and includes this header once.
  *   Real, V, VAnywhere   number, vector, vector at any address
- *   LANES                numbers a vector
+ *   LANES                numbers per vector
  *   REAL_NAME(name)      name_double_512, name_float_256, ... */
 #ifndef TESI_SIMD_REAL_H
 #define TESI_SIMD_REAL_H

@@ -1,5 +1,5 @@
-/* Assembled operators: y = A x, or y = H' A H x with the matrix H of hanging nodes. Of mapped operators loops over
- * cells, or kernels, make A; of others their products do. */
+/* Assembled operators: y = A x, or y = H' A H x with the matrix H of hanging nodes. For mapped operators A is made by
+ * loops over cells or by kernels, for others from products. */
 #include "operator/assembled/assembled.h"
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +78,7 @@ const char *tesi_assembled_how(const TesOperator *op) {
   return tesi_sparse_how(((const Plan *)op->plan)->A);
 }
 
-/* Each matrix once, and the vectors that each product reads and writes. */
+/* Each matrix once, and the vectors that the products read and write. */
 static TesCost cost(const TesOperator *op) {
   const Plan *p = op->plan;
   const double size = (double)tesi_precision_size(op->precision), rows = (double)tesi_sparse_rows(p->A);
@@ -130,7 +130,7 @@ done:
   return status;
 }
 
-/* A of an operator, which is destroyed. */
+/* The matrix A of an operator, which is destroyed. */
 static TesStatus make_matrix(TesContext *ctx, TesOperator **from, TesPrecision precision, TesiSparse **A) {
   TesStatus status = TES_OK;
   TesiMatrix host = {0};
@@ -152,7 +152,7 @@ done:
   return status;
 }
 
-/* A and its diagonal from products of the operator that is chosen for the form. */
+/* A and its diagonal from products of the operator that would be chosen for the form. */
 static TesStatus make_by_products(const TesOperator *from, TesOperator *op, Plan *p) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -4,9 +4,9 @@
 
 #include "operator/operator.h"
 
-/* Bytes of the matrices of an assembled operator and of the vectors between them. */
+/* Bytes of the matrices of an assembled operator, and of its work vectors. */
 double tesi_assembled_bytes(const TesOperator *op);
-/* The code that multiplies: as tesi_sparse_how(). */
+/* What computes the products: see tesi_sparse_how(). */
 const char *tesi_assembled_how(const TesOperator *op);
 
 #endif

@@ -117,7 +117,7 @@ static void count_span(const void *data, TesiSpan span) {
   }
 }
 
-/* C's row += a B's row: `wide` is a number at compile time where it counts. */
+/* C's row += a B's row. `wide` is known at compile time in the sizes that matter. */
 static inline void add_scaled(int wide, int64_t count, double a, const double *b, const int32_t *column,
                               const int32_t *place, double *c) {
   for (int64_t j = 0; j < count; j++, b += wide) {
@@ -148,7 +148,7 @@ static void add_block(const Product *p, int64_t I, int64_t k, const int32_t *pla
     }
 }
 
-/* place: where a column stands in the row, and 1; 0: nowhere. */
+/* place: 1 + the place of a column in the row; 0: the row does not have it. */
 static void fill_span(const void *data, TesiSpan span) {
   const Product *p = data;
   const TesiBlockMatrix *A = p->A, *B = p->B, *C = p->C;

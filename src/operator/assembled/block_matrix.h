@@ -2,7 +2,7 @@
  *
  * Block row I has the block columns column[row[I]] .. column[row[I + 1] - 1], in any order, each `high` x `wide`. The
  * values of a scalar row are contiguous: with m blocks in row I, entry (r, c) of block k of the row is
- *   value[high wide row[I] + (r m + k) wide + c].
+ * value[high wide row[I] + (r m + k) wide + c].
  * So a product reads values, and gathered entries of a vector, in order, on the host and on devices.
  *
  * Every function gives the same bits for every number of threads, since one thread computes a row. */

@@ -72,7 +72,7 @@ static int64_t merge(const int32_t *a, int64_t count, const int32_t *b, int64_t 
   return length;
 }
 
-/* Columns of a row, into one of the two buffers of `size` numbers; a constrained row has itself. */
+/* The columns of a row, in one of the two buffers of `size` numbers; a constrained row has only its diagonal. */
 static int64_t row_columns(const TesiPatternCells *m, const TesiPattern *p, int64_t row, int64_t size,
                            int32_t *buffers, const int32_t **columns) {
   int32_t *from = buffers, *to = buffers + size;

@@ -5,7 +5,7 @@
 
 #include "operator/assembled/matrix.h"
 
-/* The nodes of the cells, index[cells][cell_nodes], of 0 .. nodes - 1; negative: none. */
+/* The nodes of the cells, index[cells][cell_nodes], from 0 to nodes - 1; negative: none. */
 typedef struct TesiPatternCells {
   TesContext *context;
   int64_t cells, nodes, cell_nodes;
@@ -15,7 +15,7 @@ typedef struct TesiPatternCells {
 typedef struct TesiPattern {
   int32_t *sorted; /* [cells][cell_nodes] nodes ascending, then -1 */
   int16_t *place;  /* [cells][cell_nodes] node of the cell */
-  int64_t *first;  /* [nodes + 1] begin of the cells of a node: cell[first[i]] .. */
+  int64_t *first;  /* [nodes + 1] the cells of node i begin at cell[first[i]] */
   int32_t *cell;
 } TesiPattern;
 

@@ -1,7 +1,7 @@
-/* The matrix of any operator over continuous elements, read off its products: A applied to the sum of unit vectors of
- * nodes of which no two share a row has a column's entry in each row. Nodes are coloured so, one after the other with
- * the least number that is free; colours times components products make the matrix, about (2k + 1)^dim times
- * components on boxes. */
+/* The matrix of any operator over continuous elements, read off from products. Take nodes of which no two share a
+ * row: A times the sum of their unit vectors has in each row the entry of one column. Nodes are coloured accordingly,
+ * one after the other, each with the smallest free colour. The matrix needs one product per colour and component,
+ * about (2k + 1)^dim times components on boxes. */
 #include <stdlib.h>
 #include <string.h>
 #include "operator/assembled/pattern.h"
@@ -11,8 +11,8 @@
 typedef struct Probe {
   const TesOperator *op;
   TesContext *context;
-  int components, blocks; /* blocks: of other components, and its own, that a row has entries of */
-  TesiPatternCells cells; /* of all nodes, nodes with given values included */
+  int components, blocks; /* blocks: the blocks, of other components and its own, in which a row has entries */
+  TesiPatternCells cells; /* over all nodes, nodes with given values included */
   int32_t *index;
   uint8_t *given; /* [components][nodes] */
   TesiPattern pattern;
@@ -44,7 +44,7 @@ static void free_probe(Probe *p) {
 
 /* ---- nodes --------------------------------------------------------------------------------------------- */
 
-/* Components have the same nodes, with the same numbers; which of them have values may differ. */
+/* Components have the same nodes with the same numbers; their nodes with given values may differ. */
 static TesStatus find_nodes(Probe *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -83,7 +83,7 @@ static void mark_cells(const Probe *p, int64_t node, int64_t row, int64_t *seen,
   }
 }
 
-/* Nodes that share a row are in a cell that has a node of a cell of the other. */
+/* Two nodes share a row if they are in cells that have a common node. */
 static TesStatus colour_nodes(Probe *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -156,7 +156,7 @@ done:
   return status;
 }
 
-/* The columns of a component's nodes of one colour. */
+/* The columns of the nodes of one colour, for one component. */
 static TesStatus probe_colour(const Probe *p, int component, int colour, TesiMatrix *A) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -197,7 +197,7 @@ static void drop_given(const Probe *p, TesiMatrix *A) {
 
 /* ---- several ranks ------------------------------------------------------------------------------------- */
 
-/* An entry between two nodes that other ranks have too, by the numbers of all ranks. */
+/* An entry between two nodes that other ranks have too, with numbers of all ranks. */
 typedef struct Shared {
   double row, column, value;
 } Shared;
@@ -218,7 +218,7 @@ static int32_t entry_of(const Known *known, int64_t count, double number) {
   return found ? found->entry : -1;
 }
 
-/* known[*count] <- the shared unknowns, by number; mine[*entries] <- this rank's entries between them. */
+/* known[*count] <- the shared unknowns, by number; mine[*entries] <- this rank's entries between shared unknowns. */
 static TesStatus list_shared(const TesOperator *op, const TesiMatrix *A, Known **known, int64_t *count,
                              Shared **mine, int64_t *entries) {
   TesContext *ctx = op->context;
@@ -248,7 +248,7 @@ done:
   return status;
 }
 
-/* What the cells of other ranks add to entries that are here. */
+/* Adds the contributions of other ranks' cells to entries on this rank. */
 static TesStatus add_shared(const TesOperator *op, TesiMatrix *A) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -14,7 +14,7 @@ struct TesiSparse {
   int64_t rows, columns, entries;
   TesPrecision precision;
   int64_t *first;             /* [rows + 1], host */
-  void *row, *column, *value; /* row: int32, of devices with kernels; the others of either */
+  void *row, *column, *value; /* row: int32, for devices with kernels; the other arrays for all devices */
   int lanes;
   TesiKernel kernel;
   TesiSpmv *spmv; /* NULL: the kernel */
@@ -46,7 +46,7 @@ done:
   return status;
 }
 
-/* cuSPARSE where it is there and wanted. */
+/* cuSPARSE if it is installed and wanted. */
 static TesStatus find_product(TesContext *ctx, TesiSparse *s) {
   TesStatus status = TES_OK;
   if (!strcmp(tesi_context_device(ctx)->kind, "cuda") && tesi_spmv_available() && s->entries > 0) {

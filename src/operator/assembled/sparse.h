@@ -1,5 +1,5 @@
-/* Sparse matrices in compressed rows on the device of a context, and their products with vectors: by threads on the
- * host; on devices with kernels by cuSPARSE if it is installed, else by src/kernels/sparse.cu. */
+/* Sparse matrices in compressed rows on the device of a context, and their products with vectors. The host uses
+ * threads. Devices with kernels use cuSPARSE if it is installed, else src/kernels/sparse.cu. */
 #ifndef TESI_SPARSE_H
 #define TESI_SPARSE_H
 
@@ -27,7 +27,7 @@ int64_t tesi_sparse_rows(const TesiSparse *sparse);
 int64_t tesi_sparse_entries(const TesiSparse *sparse);
 /* Of the matrix. */
 double tesi_sparse_bytes(const TesiSparse *sparse);
-/* The code that multiplies: "threads", "cuSPARSE", "kernel". */
+/* What computes the products: "threads", "cuSPARSE", "kernel". */
 const char *tesi_sparse_how(const TesiSparse *sparse);
 
 #endif

@@ -1,8 +1,8 @@
-/* The space of a forest without constraints, and the matrix H of hanging nodes that leads there.
+/* The space of a forest without constraints, and the matrix H of hanging nodes from the original space to it.
  *
- * A node on interpolated lines is told by its row of the interpolation C of its cell: nodes whose rows name the
- * same nodes with the same numbers always have the same value, and are one node. A row with the single number 1 is
- * the node that it names. */
+ *The key of a node on interpolated lines is its row of the interpolation C of its cell. Nodes whose rows have the
+ *same nodes and numbers always have the same value, so they are one node. A row with the single number 1 is the node
+ *that it names. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +16,16 @@ enum { CELLS = 64 }; /* that a thread takes at a time */
 /* A node of a cell on interpolated lines. */
 typedef struct Hanging {
   uint64_t key;   /* of its row */
-  int64_t order;  /* among all, as cells meet them */
+  int64_t order;  /* among all such nodes, in the order of cells */
   int32_t number; /* in the index of the new space */
   int16_t local;
-  bool alias, leads; /* it is an unknown; it is the first of its key */
+  bool alias, leads; /* it is an unknown; it is the first node with its key */
 } Hanging;
 
 typedef struct Builder {
   const TesiCellView *s;
   TesContext *ctx;
-  int64_t *first; /* [cells + 1] those before each cell */
+  int64_t *first; /* [cells + 1] how many lie in the cells before */
   Hanging *node;  /* in the order of cells */
   double *work;   /* [threads][N][N] */
   int64_t distinct;
@@ -42,7 +42,7 @@ static void cell_rows(const TesiCellView *s, int64_t cell, double *rows) {
   }
 }
 
-/* The key of a row; alias where it is one node. */
+/* The key of a row. `alias` is set if the row is a single node. */
 static void describe_row(const TesiCellView *s, const int32_t *index, const double *row, Hanging *node) {
   int count = 0;
   node->key = tesi_cells_row_key(s->cell_nodes, index, row);
@@ -102,7 +102,7 @@ static int by_key(const void *a, const void *b) {
   return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Numbers behind the unknowns, in the order in which cells meet the nodes. */
+/* Numbers behind the unknowns, in the order in which cells have the nodes. */
 static TesStatus number_hanging(Builder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -171,7 +171,7 @@ static void visit_cells(const void *data, TesiSpan span) {
   }
 }
 
-/* Rows of the leaders: their lengths to H->row[. + 1] (H->value NULL), or their entries. */
+/* The rows of first nodes of a key: their lengths to H->row[. + 1] (H->value NULL), or their entries. */
 static void visit_rows(const Builder *b, const TesiMatrix *H) {
   tesi_team_share(threads_for(b), b->s->cells, CELLS, visit_cells, &(Rows){b, H});
 }
@@ -216,7 +216,7 @@ done:
   return status;
 }
 
-/* The same cells with an index of all nodes and no masks. */
+/* The same cells with an index of all nodes, and without masks. */
 static TesStatus make_cells(const Builder *b, TesiCellView **cells) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
@@ -247,7 +247,7 @@ done:
   return status;
 }
 
-/* A space of these cells; takes them over. */
+/* Makes a space of these cells, and takes ownership of them. */
 static TesStatus make_space(const TesSpace *space, TesiCellView **cells, TesSpace **all) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;

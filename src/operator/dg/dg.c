@@ -49,7 +49,7 @@ static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   return residual(op, b->data, u->data, b->data);
 }
 
-/* On the host, then sent. */
+/* Computed on the host, then copied. */
 static TesStatus diagonal(const TesOperator *op, void *out) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -1,10 +1,10 @@
 /* Diffusion and mass over discontinuous Q_k by symmetric interior penalties (SIPG):
  *   a(u, v) = sum over cells int nu grad u . grad v + alpha u v
  *           + sum over faces nu int gamma J(u) J(v) - A(u) J(v) - J(u) A(v),
- * J = v- - v+, A = the mean of dv/dx_d on both sides; at faces with given values J = +-v, A = dv/dx_d; other boundary
- * faces have no term. With Legendre modes, orthonormal on their cells, A = nu (sum over directions of Ld) + alpha: the
- * blocks Ld and gamma of operator/stokes/stokes_operator.h, whose struct this is; its other matrices are not used.
- * stokes-multigrid-cui-2025, section 4. */
+ * J = v- - v+, A = the mean of dv/dx_d on both sides. At faces with given values J = +-v, A = dv/dx_d; other boundary
+ * faces have no term. With Legendre modes, orthonormal on their cells, the matrix is nu (sum over directions of Ld) +
+ * alpha. Ld and gamma are defined in operator/stokes/stokes_operator.h. Its struct is used here too, without the
+ * other matrices. stokes-multigrid-cui-2025, section 4. */
 #ifndef TESI_DG_H
 #define TESI_DG_H
 

@@ -7,7 +7,7 @@
 #include "kernels/dg_arguments.h"
 #include "operator/stokes/stokes_faces.h"
 
-enum { MOST = TESI_MAX_POINTS, ACROSS = 32 /* numbers in x of a tile, about; twice that in 2D */ };
+enum { MOST = TESI_MAX_POINTS, ACROSS = 32 /* numbers in x per tile, about; twice as many in 2D */ };
 
 struct TesiDgDevice {
   TesPrecision precision;
@@ -89,7 +89,7 @@ void tesi_dg_device_destroy(TesContext *ctx, TesiDgDevice **device) {
 TesStatus tesi_dg_device_velocity(TesContext *ctx, const TesSpace *space, TesiDgDevice *device,
                                   const double *const *numbers) {
   TesStatus status = TES_OK;
-  bool renewed; /* the first time, when nothing is recorded */
+  bool renewed; /* true only on first use, when nothing is recorded */
   for (int d = 0; d < space->dim; d++) {
     TES_TRY(tesi_upload_over(ctx, numbers[d], (int64_t)TESK_DG_VELOCITY * space->axis[d].cells,
                              device->precision, &device->held[d], &device->velocity[d], &renewed));

@@ -4,14 +4,15 @@
 
 #include "operator/dg/dg.h"
 
-/* Whether there is a velocity, which must be the same everywhere, and its form. */
+/* Whether there is a velocity, which must be constant, and the form of its term. */
 typedef enum TesiDgVelocity { TESI_DG_STILL, TESI_DG_CONVECTIVE, TESI_DG_CONSERVATIVE } TesiDgVelocity;
 
-/* op must have its axes. *device is NULL after a failure. With a velocity, tesi_dg_device_velocity() must be called
- * next. */
+/* op must have its axes already. *device is NULL after a failure. With a velocity, tesi_dg_device_velocity() must be
+ * called next. */
 TesStatus tesi_dg_device_create(const TesOperator *op, TesiDgVelocity velocity, TesiDgDevice **device);
 void tesi_dg_device_destroy(TesContext *ctx, TesiDgDevice **device);
-/* numbers[dim]: [TESK_DG_VELOCITY][cells] of each direction (kernels/dg_arguments.h). Others go where these were. */
+/* numbers[dim]: [TESK_DG_VELOCITY][cells] of each direction (kernels/dg_arguments.h). They replace earlier
+ * numbers. */
 TesStatus tesi_dg_device_velocity(TesContext *ctx, const TesSpace *space, TesiDgDevice *device,
                                   const double *const *numbers);
 /* y <- b + sign A x; b NULL: zero; y may be b. */

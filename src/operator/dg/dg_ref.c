@@ -90,7 +90,7 @@ static void add_face(const Form *f, const int *below, const int *above, int d, d
   }
 }
 
-/* The face below a cell in direction d, and the one above it where that is the last. */
+/* The face below a cell in direction d, and for the last cell also the face above. */
 static void add_faces(const Form *f, const int cell[3], int d) {
   const TesiAxis *a = &f->s->space->axis[d];
   const int k = f->s->space->degree, c = cell[d], last = a->cells - 1;

@@ -1,4 +1,4 @@
-/* The kind: an operator of kind mapped over all nodes of one component lends batches and tables. */
+/* The kind elasticity. An operator of kind mapped over all nodes of one component provides batches and tables. */
 #include "operator/elasticity/elasticity.h"
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,8 @@ static void *entry(const TesOperator *op, const void *vector, int component) {
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
-/* y <- b + sign A x with x as it is, given values included; rows of constrained nodes are whatever they are. */
+/* y <- b + sign A x with x as given, values at constrained nodes included; rows of constrained nodes have no
+ * meaning. */
 static void run(const TesOperator *op, double sign, const void *b, const void *x, void *y) {
   const TesiElasticity *e = op->plan;
   tesi_mapped_host_run(&e->host, sign, b, x, y);
@@ -50,7 +51,8 @@ TesStatus tesi_elasticity_apply_whole(const TesOperator *op, const TesVector *x,
   return TES_OK;
 }
 
-/* x where it is zero at constrained nodes, as nearly always; else a copy that is, in *copy. */
+/* Returns x if it is zero at constrained nodes, as it nearly always is; else a copy that is zero there, also in
+ * *copy. */
 static TesStatus clear(const TesOperator *op, const void *x, void **copy, const void **cleared) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -114,7 +116,7 @@ done:
   return status;
 }
 
-/* On the host: it is done once a solve. */
+/* On the host, since it is done once per solve. */
 static void lift_springs(const TesOperator *op, const double *u, double *b) {
   const TesiElasticity *e = op->plan;
   for (int c = 0; c < op->space->dim; c++) {
@@ -152,7 +154,7 @@ static TesCost cost(const TesOperator *op) {
   const double cells = (double)op->space->mesh->cells, points = n * n * (dim == 3 ? n : 1.),
                size = (double)tesi_precision_size(op->precision);
   const double line =
-      e->inner ? n : 2 * n; /* the host contracts by even-odd halves; I, D and both transposed */
+      e->inner ? n : 2 * n; /* the host contracts by even-odd halves; I, D and their transposes */
   const double point = e->kind == TESI_ELASTIC_ALIGNED ? 2 * dim * dim : 4 * dim * dim * dim;
   const double numbers = cells * (e->kind == TESI_ELASTIC_POINTS ? points : 1) * e->entries;
   return (TesCost){.flops = cells * points * (4 * dim * dim * line + point + 4 * dim * dim),
@@ -246,7 +248,7 @@ static const char *refuses(const TesOperatorDesc *desc) {
   return space->degree > TESI_MAPPED_DEGREE ? "the degree is above 15" : NULL;
 }
 
-/* The mass over all nodes of one component: its batches, chunks and tables are used, not its product. */
+/* The mass over all nodes of one component. Only its batches, chunks and tables are used, not its product. */
 static TesStatus create_inner(const TesOperator *op, TesOperator **inner) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -275,7 +277,7 @@ done:
   return status;
 }
 
-/* Robin terms of a component, beside a mass of zero. */
+/* The Robin terms of a component, in an operator whose mass is zero. */
 static TesStatus create_springs(const TesOperator *op, int component, TesOperator **springs) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -318,7 +320,7 @@ done:
   return status;
 }
 
-/* The plan of the operator inside, with kernels, numbers and memory of its own. */
+/* The plan of the inner operator, with separate kernels, numbers and memory. */
 static TesStatus take_host(const TesOperator *op, TesiElasticity *e) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -353,7 +355,7 @@ static void describe(TesOperator *op, const TesiElasticity *e) {
            op->precision == TES_DOUBLE ? 64 : 32, how, e->held ? "; springs" : "");
 }
 
-/* Batches and loops, or the arrays of a device; and the numbers. */
+/* Creates batches and loops, or the arrays of a device; and the numbers. */
 static TesStatus make_plan(const TesOperator *op, TesiElasticity *e) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -1,10 +1,11 @@
-/* The matrix of an elasticity operator in blocks of its components, a node a block row. A row is gathered from the
- * cells of its node, in their order, by one thread: so sums have one order, and no thread waits for another.
+/* The matrix of an elasticity operator in blocks of its components, one block row per node. One thread computes a row
+ * from the cells of its node, in their order: sums have one order, and no thread waits for another.
  *
- * With g_a the gradient in space of basis function a and all weights in lambda, mu and the mass c, a point adds
+ * Let g_a be the gradient in space of basis function a, and let lambda, mu and the mass c include all weights. A
+ * point adds
  *   lambda g_a[i] g_b[j] + mu g_a[j] g_b[i] + (i == j) (mu g_a . g_b + c phi_a phi_b)
- * to the entry of component i of node a and component j of node b. A cell with hanging nodes makes all of its rows,
- * K, and C' K C of them. */
+ * to the entry of component i of node a and component j of node b. For a cell with hanging nodes all of its rows, K,
+ * are computed first, then C' K C. */
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
@@ -151,7 +152,7 @@ static void at_point(const Assembly *s, int64_t cell, int p, double K[3][3], dou
   for (int k = 0; k < 2 + e->mass; k++) coefficient[k] = weight * number(s, cell, p, i++);
 }
 
-/* to[dim][nodes] <- gradients in space of all basis functions. */
+/* to[dim][nodes] <- the gradients in space of all basis functions. */
 static void fill_gradients(const Assembly *s, int p, double K[3][3], double *to) {
   for (int r = 0; r < s->dim; r++)
     for (int a = 0; a < s->nodes; a++) {
@@ -276,7 +277,7 @@ static void add_springs(const Assembly *s, int component, const TesOperator *spr
   }
 }
 
-/* A <- P A P + (I - P) S, S the largest of the diagonal of a node that is free (operator/operator_slip.c). */
+/* A <- P A P + (I - P) S; S: the largest free diagonal entry of a node (operator/operator_slip.c). */
 static TesStatus project(const Assembly *s) {
   TesContext *ctx = s->op->context;
   TesStatus status = TES_OK;

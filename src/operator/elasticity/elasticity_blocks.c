@@ -4,8 +4,8 @@
 
 enum { BLOCK = TESK_ELASTIC_BLOCK };
 
-/* All arrays on the host; number[nodes]: 1 + number of a node in its block, seen[nodes]: 1 + the block it was seen
- * in. */
+/* All arrays on the host. number[nodes]: 1 + number of a node in its block; seen[nodes]: 1 + the last block that has
+ * the node. */
 typedef struct Lists {
   int64_t cells;
   int corners, most;
@@ -40,7 +40,7 @@ static void number_nodes(Lists *l, int64_t block) {
   l->most = tesi_max(l->most, count);
 }
 
-/* Counted, then filled in the order of cells. */
+/* Counts first, then fills in the order of cells. */
 static void list_places(Lists *l, int64_t block) {
   const int64_t cells = cells_of(l, block);
   const int32_t count = l->first[block + 1] - l->first[block];

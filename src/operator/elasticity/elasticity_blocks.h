@@ -1,5 +1,6 @@
-/* Nodes of cells in blocks of TESK_ELASTIC_BLOCK cells, for src/kernels/elasticity_corners.cu: the nodes of each block,
- * in the order in which its cells first have them, and for each node the corners that are this node. */
+/* The nodes of cells, in blocks of TESK_ELASTIC_BLOCK cells, for src/kernels/elasticity_corners.cu. A block lists its
+ * nodes in the order in which its cells first have them, and for each node the corners of cells that lie at this
+ * node. */
 #ifndef TESI_ELASTICITY_BLOCKS_H
 #define TESI_ELASTICITY_BLOCKS_H
 

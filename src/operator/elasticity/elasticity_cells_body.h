@@ -1,18 +1,19 @@
-/* Batches of an elasticity operator. Included like mapped_lines_body.h, after elastic_stress(). As many points as nodes
- * per direction: n. */
+/* Batches of an elasticity operator. Included like mapped_lines_body.h, after elastic_stress(). n: nodes per
+ * direction, and as many points. */
 #include "operator/mapped/host/mapped_lines_body.h"
 #include "operator/mapped/host/mapped_tensor_body.h"
 #include "operator/mapped/host/mapped_rows_body.h"
 #include "operator/mapped/host/mapped_hang_body.h"
 
-/* Where the values of a plane stand: of component c values + c apart, slopes in x at gx + c n^2, in y at gy + c n^2,
- * in the slow direction at d + c apart; kept: of the mass, [dim][n^2]. 2D: all is one plane, without gy. */
+/* Where the numbers of a plane are, for component c: values at values + c apart, slopes in x at gx + c n^2, in y at
+ * gy + c n^2, in the slow direction at d + c apart; kept: of the mass, [dim][n^2]. 2D: the plane is the whole cell,
+ * without gy. */
 typedef struct LINE(ElasticPlane) {
   V *values, *d, *gx, *gy, *kept;
   int64_t apart;
 } LINE(ElasticPlane);
 
-/* Fluxes at the points of the plane s (2D: all), where slopes were; kept <- the mass. */
+/* Replaces slopes by fluxes at the points of plane s (2D: at all points); kept <- the mass. */
 TESI_INLINE void LINE(elastic_points)(int dim, int n, const TesiElasticity *e, const V *numbers, int s,
                                       const LINE(ElasticPlane) * p) {
   const Real *w = e->host.weights_1d;

@@ -25,7 +25,7 @@ struct TesiElasticityDevice {
   void *order, *index, *masks, *given, *row, *numbers, *tables, *squares; /* device */
 };
 
-/* Nodes, and where some component is given ~node; given[node] tells which. */
+/* The nodes of cells, as ~node where a component is given; given[node] tells which components. */
 static TesStatus upload_index(const TesOperator *op, TesiElasticityDevice *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -74,7 +74,7 @@ static void values_in(const TesiBatches *b, const double *W, int child, double *
   }
 }
 
-/* As elasticity.cu and elasticity_diagonal.cu want them. */
+/* In the form that elasticity.cu and elasticity_diagonal.cu read. */
 static TesStatus upload_tables(TesContext *ctx, const TesiBatches *b, TesiElasticityDevice *d) {
   TesStatus status = TES_OK;
   const int n = b->n, size = n * n;
@@ -107,7 +107,7 @@ done:
   return status;
 }
 
-/* "elasticity.cu", "elasticity_corners.cu" or, with what mapped_points.h asks for, "elasticity_diagonal.cu". */
+/* "elasticity.cu", "elasticity_corners.cu" or, with the macros of mapped_points.h, "elasticity_diagonal.cu". */
 static TesStatus get_program(TesContext *ctx, const TesiElasticity *e, const TesiElasticityDevice *d,
                              const char *file, TesiProgram **program) {
   static const char *const names[] = {"DIM",     "N", "CELLS",     "NUMBERS", "MASS",

@@ -1,6 +1,6 @@
-/* The diagonal: that of component c is the diagonal of a scalar operator with the tensor mu I + (lambda + mu) e_c e_c',
- * so of the metric w|J| K (..) K' at points, by squares of 1D tables; hanging nodes as mapped_hanging_diagonal.c has
- * them. Eight cells at a time, chunks in the order of the operator. */
+/* The diagonal. For component c it is the diagonal of a scalar operator with the tensor mu I + (lambda + mu) e_c
+ * e_c', hence with the metric w|J| K (..) K' at points. It is computed with squares of 1D tables; at hanging nodes as
+ * in mapped_hanging_diagonal.c. Eight cells at a time, chunks in the order of the operator. */
 #include <string.h>
 #include "base/simd_builds.h"
 #include "base/team.h"
@@ -74,7 +74,7 @@ static void add_squares(const Diagonal *s, const double *g, double *products, do
   if (m->mass) s->loops->squares(m->dim, m->n, m->q, t, 1, g, products, values);
 }
 
-/* d += lane l, with what hanging nodes get. own: [nodes], then a cell's metric. */
+/* d += lane l, with the terms of hanging nodes. own: [nodes], then a cell's metric. */
 static void add_lane(const Diagonal *s, int32_t cell, int l, const double *g, const double *values,
                      double *own, double *d) {
   const TesiMapped *m = &s->shape;

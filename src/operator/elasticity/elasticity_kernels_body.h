@@ -11,7 +11,8 @@ enum { TESI_HANGING_LINE = 9, MAPPED_N = TESI_MAPPED_POINTS, MAPPED_ROWS = 9 };
 
 #include "operator/mapped/host/mapped_gather_body.h"
 
-/* g[dim][dim], derivatives of components in reference directions, to fluxes; K[dim][dim], or its diagonal. */
+/* g[dim][dim], the derivatives of the components in reference directions, becomes fluxes. K[dim][dim], or its
+ * diagonal. */
 TESI_INLINE void elastic_stress(int dim, bool aligned, const V *K, V lambda, V mu, V *g) {
   V G[9], t = {0};
   TESI_UNROLL for (int c = 0; c < dim; c++) {

@@ -24,7 +24,7 @@ static void fill_raw(const TesSpace *space, const double *x, double *raw) {
   }
 }
 
-/* H += sum over nodes with slip of the parts of the motions along normals, given components left out. */
+/* H += the parts of the motions along normals, summed over nodes with slip, without given components. */
 static void add_normals(const TesSpace *space, int count, const double *raw, double *H) {
   const TesiSlip *s = space->slip;
   for (int64_t i = 0; i < s->count; i++) {
@@ -48,8 +48,8 @@ static double trace(int count, const double *H) {
   return sum;
 }
 
-/* H += the part of the springs, scaled to the size of the entries of H. y: what the springs of this rank's cells add to
- * nodes, others' copies too, so that the sum is over all of its entries. */
+/* H += the energies of the springs, scaled to the size of the entries of H. y: the terms that the springs of this
+ * rank's cells add to nodes; copies of other ranks' nodes are included, so the sum runs over all entries of y. */
 static TesStatus add_springs(const TesOperator *op, int count, const double *raw, double *H) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -74,7 +74,7 @@ done:
   return status;
 }
 
-/* *free_count null vectors of H, first in vectors[MOST][count] by rows. */
+/* The *free_count null vectors of H, at the beginning of vectors[MOST][count], by rows. */
 static TesStatus find_null(TesContext *ctx, int count, const double *H, int *free_count, double *vectors) {
   TesStatus status = TES_OK;
   double values[MOST];
@@ -181,7 +181,8 @@ done:
   return status;
 }
 
-/* The combinations of least squares: at nodes where something is given or held motions have no or another value. */
+/* Fits a combination of rigid motions to each motion by least squares, since a motion has no value or another value
+ * at nodes where a component is given or held. */
 TesStatus tesi_elasticity_tell(const TesSpace *space, int count, const double *motion, size_t size,
                                char *text) {
   TesContext *ctx = space->context;

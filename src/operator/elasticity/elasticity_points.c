@@ -13,9 +13,9 @@ typedef struct Fill {
   TesFunction *one;
   void *numbers;
   int lanes;                              /* of a batch; 1 on devices */
-  int64_t stride, entry_step, point_step; /* of numbers: of batches, entries, points */
-  int32_t *place;                         /* [cells] of each cell in plan->host.cell; NULL: its own number */
-  double *memory;                         /* [threads][share] */
+  int64_t stride, entry_step, point_step; /* distances of batches, entries, points */
+  int32_t *place; /* [cells] place of each cell in plan->host.cell; NULL: its number */
+  double *memory; /* [threads][share] */
   int64_t share;
   double *poisson; /* [threads] */
   int *failed;
@@ -94,7 +94,7 @@ static void set(const Fill *f, int64_t at, double value) {
     ((float *)f->numbers)[at] = (float)value;
 }
 
-/* The numbers of lane l at point p, w = 1, or once a cell with w the weight of that point. */
+/* The numbers of lane l at point p with w = 1, or once per cell, where w is the weight of that point. */
 static void put(const Fill *f, const Arrays *a, int64_t cell, int64_t p, int l, double w) {
   const TesiElasticity *e = f->plan;
   const int dim = f->op->space->dim;
@@ -163,7 +163,7 @@ static bool vanishes(const TesTermDesc *term, int materials) {
   return term->a.all && tes_function_constant(term->a.all, &value) && value == 0;
 }
 
-/* Whether edges of all cells lie along the axes, but for the rounding of their ends; of affine cells. */
+/* Whether the edges of all cells lie along the axes, up to rounding of their ends; for affine cells. */
 static bool is_aligned(const TesiGeometry *g) {
   const int dim = g->dim;
   for (int64_t c = 0; c < g->cells; c++) {
@@ -191,7 +191,7 @@ static void choose_kind(Fill *f, const TesiGeometry *g, TesiElasticity *e) {
   f->point_step = affine ? 0 : e->inner ? e->entries * f->lanes : 1;
 }
 
-/* Lanes without a cell get the numbers of the first. */
+/* Lanes without a cell get the numbers of the first lane. */
 static void pad(const Fill *f) {
   const TesiMappedHost *h = &f->plan->host;
   const int lanes = f->lanes;
@@ -204,7 +204,7 @@ static void pad(const Fill *f) {
       }
 }
 
-/* Numbers, in batches of the host or cell by cell. */
+/* Computes the numbers, in batches for the host or cell by cell. */
 static TesStatus allocate_numbers(TesContext *ctx, Fill *f, void **numbers) {
   TesStatus status = TES_OK;
   TesiMappedHost *h = &f->plan->host;

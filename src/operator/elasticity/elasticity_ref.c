@@ -14,7 +14,7 @@ static TesStatus value_of(const TesTermDesc *term, int material, const double x[
   return f ? tes_function_evaluate(f, 1, &x[0], &x[1], &x[2], 0, value) : TES_OK;
 }
 
-/* u[dim][nodes], local[dim][nodes] += what one point gives. */
+/* u[dim][nodes]; local[dim][nodes] += the contribution of one point. */
 static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, int64_t cell, int p,
                            TesiPlainPoint *at, const double *u, double *local) {
   TesContext *ctx = op->context;

@@ -1,4 +1,4 @@
-/* Velocities of Q_1 on a grid whose cells are halves of those of a pressure of Q_1: the parts of an explicit step
+/* Velocities of Q_1 on a grid with half the cell width of the grid of a Q_1 pressure: the parts of an explicit step
  * (Algorithm 4 of Liebchen et al., in applications of adaptive multigrid), on boxes with any spacing.
  *
  * With the velocity's nodes n, components c and directions d, row sums m of the velocity's mass matrix and n of the
@@ -15,7 +15,7 @@
  * rows and three planes are stored.
  *
  * Vectors are float64: velocities [component][z][y][x] on the nodes of the fine grid, pressures [z][y][x] on those of
- * the mesh. Flops a node in 3D: momentum 270, divergence 50. Bytes: u read and written once, 48 in 3D. */
+ * the mesh. Flops per node in 3D: momentum 270, divergence 50. Bytes: u read and written once, 48 in 3D. */
 #ifndef TESI_ISO_H
 #define TESI_ISO_H
 

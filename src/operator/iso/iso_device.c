@@ -49,8 +49,8 @@ static size_t of_rows(const TesiIso *iso, int rows) {
   return sizeof(double) * (size_t)((iso->dim * (2 * rows + 3) + 2 * rows) * iso->axis[0].fine);
 }
 
-/* Tiles of about WIDE x HIGH nodes, as few as there are and equally wide; chunks of planes, at least 8,
- * that give every multiprocessor no more than the two blocks that it runs at a time. */
+/* Tiles of about WIDE x HIGH nodes, as few as possible and equally wide; chunks of at least 8 planes. There are at
+ * most two blocks per multiprocessor, which runs two at a time. */
 static void cut(TesiIsoDevice *self, const TesiIso *iso) {
   TeskIso *a = &self->arguments;
   const int nx = iso->axis[0].fine, ny = iso->axis[1].fine, nz = iso->axis[2].fine;

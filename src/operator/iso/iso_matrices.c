@@ -7,14 +7,14 @@ struct TesiIsoMatrices {
   TesContext *context;
   const TesiIso *iso;
   TesiSparse *momentum, *embedding, *divergence;
-  TesVector *free, *held, *divided; /* of velocities: 1 and 0 where unknown and given; 1 / m where unknown */
+  TesVector *free, *held, *divided; /* of velocities: 1 where unknown and 0 where given; 1 / m where unknown */
   TesVector *coarse_divided;        /* of pressures */
   TesVector *stacked, *embedded;    /* [dim + 1][nodes]; I s */
 };
 
 /* ---- matrices ------------------------------------------------------------------------------------------ */
 
-/* Entries of a row as 1D entries multiply; column -1: there is none. */
+/* An entry of a row, a product of 1D entries; column -1: no entry. */
 typedef struct Entry {
   int64_t column;
   double value;
@@ -28,7 +28,7 @@ static void place_of(int64_t i, const int n[3], int at[3]) {
   at[0] = (int)(i % n[0]), at[1] = (int)(i / n[0] % n[1]), at[2] = (int)(i / n[0] / n[1]);
 }
 
-/* Node t of those around a place, `reach` to each side; false: outside. */
+/* Node t among the nodes around a place, `reach` to each side; false: outside. */
 static bool neighbour(const TesiIso *iso, const int at[3], int t, int reach, int step[3], int64_t *node) {
   *node = 0;
   for (int d = 2; d >= 0; d--) {
@@ -50,7 +50,7 @@ static Entry momentum_entry(const TesiIso *iso, double nu, int64_t row, int t, i
   place_of(row, n, at);
   if (!neighbour(iso, at, t, 1, step, &node)) return entry;
   entry.column = block * iso->nodes + node;
-  for (int e = 0; e < iso->dim; e++) { /* of K: sums over directions; of C: one product */
+  for (int e = 0; e < iso->dim; e++) { /* for K: sums over directions; for C: one product */
     double value = 1;
     if (block < iso->dim && e != block) continue;
     for (int d = 0; d < 3; d++)
@@ -75,7 +75,7 @@ static Entry divergence_entry(const TesiIso *iso, double nu, int64_t row, int t,
   return entry;
 }
 
-/* Of two pressures a direction. */
+/* Over two pressures per direction. */
 static Entry embedding_entry(const TesiIso *iso, double nu, int64_t row, int t, int block) {
   const int n[3] = {iso->axis[0].fine, iso->axis[1].fine, iso->axis[2].fine};
   int at[3];
@@ -97,7 +97,7 @@ typedef struct Shape {
   int around, blocks;
 } Shape;
 
-/* Columns ascend: blocks follow each other, and places t are in the order of nodes. */
+/* Columns ascend, since blocks follow each other and places t are in the order of nodes. */
 static TesStatus fill(const TesiIso *iso, double nu, const Shape *shape, TesiMatrix *A) {
   TesContext *ctx = iso->context;
   TesStatus status = TES_OK;

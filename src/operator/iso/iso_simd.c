@@ -1,4 +1,4 @@
-/* The loops of iso.h over rows of x: three entries a row of each matrix, products of values on the fly. */
+/* The loops of iso.h over rows of x: three entries per row of each matrix, products of values computed as needed. */
 #include "operator/iso/iso.h"
 #include "tensor/simd.h"
 
@@ -7,9 +7,9 @@ enum { KINDS = 4 /* what a row of x gives for each component */, SUMS = 3 /* and
 typedef struct Rows {
   const TesiIsoHost *host;
   int64_t row;
-  double *u[3], *product[3][3], *w, *coarse; /* of one row, entry -1 on */
+  double *u[3], *product[3][3], *w, *coarse; /* of one row, starting with entry -1 */
   double *ring[3];                           /* [component][KINDS][row] of rows y with y mod 3 = slot */
-  int have[3];                               /* which y, at plane z */
+  int have[3];                               /* the y that each slot holds, at plane z */
   int z;
 } Rows;
 
@@ -61,7 +61,7 @@ TESI_INLINE void line(int n, double *const T[3], const double *restrict v, doubl
   for (int i = 0; i < n; i++) to[i] = left[i] * v[i - 1] + own[i] * v[i] + right[i] * v[i + 1];
 }
 
-/* What the row (y, z) gives: per component C_x F_xc - nu K_x u_c, M_x F_yc, M_x u_c, M_x F_zc. */
+/* The results of row (y, z) per component: C_x F_xc - nu K_x u_c, M_x F_yc, M_x u_c, M_x F_zc. */
 TESI_INLINE const double *row_of(Rows *r, int dim, int y) {
   const TesiIsoHost *h = r->host;
   const TesiIso *iso = h->iso;
@@ -217,7 +217,7 @@ void TESI_SIMD(tesi_iso_momentum)(const TesiIsoHost *host, int first, int end, d
 
 /* ---- divergence ------------------------------------------------------------------------------------------------- */
 
-/* to <- I' M v, or I' C' v: five entries per row, two nodes of the fine grid on. */
+/* to <- I' M v, or I' C' v: five entries per row; from row to row two nodes of the fine grid. */
 TESI_INLINE void restricted_line(int n, double *const T[5], const double *restrict v, double *restrict to) {
   const double *restrict a = T[0], *restrict b = T[1], *restrict c = T[2], *restrict d = T[3], *restrict e = T[4];
 #pragma omp simd

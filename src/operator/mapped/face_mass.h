@@ -7,7 +7,7 @@
 #include "operator/mapped/device/mapped_robin_device.h"
 #include "space/space.h"
 
-/* Faces face[faces] of cells cell[faces], weight[faces][points]. All zero: a face mass without faces. */
+/* The faces face[faces] of cells cell[faces], with weight[faces][points]. All members zero: no faces. */
 typedef struct TesiFaceMass {
   TesiCellView *space;
   TesiFaceRule rule;
@@ -19,16 +19,17 @@ typedef struct TesiFaceMass {
   TesiRobinKernel *kernel; /* NULL on the host */
 } TesiFaceMass;
 
-/* Makes room for so many faces, over the space of the rule; the caller fills cell, face and weight, then uploads. */
+/* Allocates arrays for this many faces, over the space of the rule. The caller fills cell, face and weight, then
+ * uploads. */
 TesStatus tesi_face_mass_create(const TesiCellView *space, int64_t faces, TesiFaceMass *mass);
 TesStatus tesi_face_mass_upload(TesContext *ctx, TesiFaceMass *mass);
 void tesi_face_mass_free(TesContext *ctx, TesiFaceMass *mass);
-/* v[cell nodes] <- sum over the points of face i, for u in the cell's own nodes. */
+/* v[cell nodes] <- sum over the points of face i, for u at the cell's own nodes. */
 void tesi_face_mass_term(const TesiFaceMass *mass, int64_t i, const double *u, double *v);
-/* y += sign R x on host arrays; `every`: x at Dirichlet nodes counts too. */
+/* y += sign R x on host arrays. `every`: x at Dirichlet nodes counts too. */
 void tesi_face_mass_add(const TesiFaceMass *mass, TesPrecision precision, double sign, bool every,
                         const void *x, void *y);
-/* The same where the operator runs, without Dirichlet nodes. */
+/* The same on the operator's device, without Dirichlet nodes. */
 TesStatus tesi_face_mass_add_here(TesContext *ctx, const TesiFaceMass *mass, double sign, const void *x,
                                   void *y);
 

@@ -79,7 +79,7 @@ static void set_tables(TesiMapped *m) {
     for (int j = 0; j < m->n; j++) m->I[i * m->n + j] = i == j;
 }
 
-/* The constants a[6] and c; whether all are constant. */
+/* The constants a[6] and c. Returns whether all coefficients are constant. */
 static bool take_constants(TesiMapped *m) {
   const TesiMappedDesc *d = &m->desc;
   bool constant = true;
@@ -126,8 +126,8 @@ done:
   return status;
 }
 
-/* The constrained nodes, ascending, and the nodes that belong to no cell. It is an error if one cell constrains a
- * node and another does not. */
+/* The constrained nodes, ascending, and the nodes in no cell. It is an error if one cell constrains a node and
+ * another cell does not. */
 static TesStatus take_constrained(TesContext *ctx, TesiMapped *m) {
   TesStatus status = TES_OK;
   char *state = NULL; /* 1: seen free, 2: seen constrained */
@@ -149,7 +149,7 @@ done:
   return status;
 }
 
-/* Numbers of nodes that nobody shares: the caller's, checked, or made here. */
+/* The numbers of nodes, if no space has them: the caller's, checked, or made here. */
 static TesStatus make_index(TesContext *ctx, TesiMapped *m) {
   TesStatus status = TES_OK;
   TesNumberingDesc numbering = m->desc.numbering;
@@ -282,7 +282,8 @@ done:
   return status;
 }
 
-/* Everything but the space. view: not NULL: numbers of nodes and masks of desc are the view's, which are shared. */
+/* Everything except the space. view NULL: no view; else the numbers of nodes and the masks of desc belong to the
+ * view, and are shared. */
 static TesStatus complete(TesOperator *o, const TesiMappedDesc *desc, const TesiGeometry *geometry,
                           const TesiCellView *view) {
   TesContext *ctx = o->context;
@@ -330,7 +331,7 @@ static bool vanishes(const TesFunction *c) {
   return !c || (tes_function_constant(c, &value) && value == 0);
 }
 
-/* Whether a mass term is anywhere other than zero. */
+/* Whether the mass coefficient is nonzero anywhere. */
 static bool has_mass(const TesTermDesc *mass, int materials) {
   if (!mass) return false;
   bool any = !vanishes(mass->a.all);
@@ -339,7 +340,7 @@ static bool has_mass(const TesTermDesc *mass, int materials) {
   return any;
 }
 
-/* The operator of a form without its Robin terms. */
+/* The operator of a form, without its Robin terms. */
 static TesStatus init_plain(TesOperator *op, const TesiCellView *s, const TesiGeometry *geometry) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -378,7 +379,7 @@ done:
   return status;
 }
 
-/* Around an operator without Robin terms, where there are any. */
+/* Wraps an operator without Robin terms, if the form has such terms. */
 static TesStatus init(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

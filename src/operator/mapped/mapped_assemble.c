@@ -4,7 +4,7 @@
 #include "geometry/geometry.h"
 #include "operator/mapped/mapped_matrix.h"
 
-/* Row a of a cell's matrix to the matrix: both lists of columns ascend. */
+/* Adds row a of a cell's matrix to the matrix: both lists of columns ascend. */
 static void add_row(const int32_t *sorted, const int16_t *place, int64_t count, const double *K,
                     const int32_t *column, double *value) {
   int64_t e = 0;
@@ -34,8 +34,8 @@ static void make_span(const void *data, TesiSpan span) {
                      b->K + c * N * N);
 }
 
-/* Each thread has the rows whose number leaves its own, cell after cell: so the sums have one order for every number of
- * threads, and neighbours, which come with the same cells, are shared out. */
+/* A thread has the rows whose number modulo the threads is the thread's own, and adds cell after cell. So sums have
+ * one order for any number of threads, and neighbouring rows, which the same cells have, go to different threads. */
 static void add_span(const void *data, TesiSpan span) {
   const Block *b = data;
   const TesiPattern *p = b->pattern;

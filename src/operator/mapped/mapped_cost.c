@@ -1,4 +1,4 @@
-/* What one application of a mapped operator costs. */
+/* The cost of one application of a mapped operator. */
 #include <math.h>
 #include "device/kernel.h"
 #include "geometry/geometry.h"

@@ -1,4 +1,4 @@
-/* The complete description of mapped operators: the options for a form over a space, and those of the benchmark
+/* The complete description of mapped operators: the options for a form over a space, and the options of the benchmark
  * operators of tensor-product-bp-swirydowicz-2019 (BP1 to BP6): element vectors, components, numberings.
  *
  *     (A u, v) = int grad u . a grad v  (stiffness)  +  lambda int c u v  (mass),     for every component alike.
@@ -8,9 +8,9 @@
  * points) and D (differentiation there), G = w |J| J^-1 a J^-T and W = c w |J| at the points.
  *
  * Two forms of vectors:
- * - element: u[cell][component][k][j][i], x (i) fastest; no sharing (the paper's form).
+ * - element: u[cell][component][k][j][i], x (i) fastest; cells share no nodes (the paper's form).
  * - global: u[node * components + component], with index[cell][(degree+1)^dim]: any numbering. index = -1 - node
- *   marks a constrained (Dirichlet) node: its value counts as 0, and its row of y is x there. */
+ *   marks a constrained (Dirichlet) node: its value counts as 0, and y = x in its row. */
 #ifndef TESI_MAPPED_DESC_H
 #define TESI_MAPPED_DESC_H
 
@@ -35,11 +35,11 @@ typedef struct TesiMappedDesc {
   const int32_t *index;       /* [cells][(degree+1)^dim]; copied; NULL: numbered from the mesh's vertices */
   int64_t nodes;              /* with index: nodes of the global vector */
   /* With index: [cells] TesMask of space.h, degree 1..8: hanging faces and edges, interpolated inside the kernel;
-   *  copied; NULL: none.
-   *  Cells are grouped by whether they have any, so that the others pay nothing. */
+   *  copied; NULL: none. Cells with and without hanging nodes form separate groups, so that cells without pay
+   *  nothing. */
   const uint16_t *masks;
-  /* Coefficients that differ from cell to cell (materials): part[cells] is a number of part_a and part_c [parts], or
-   *  -1; NULL there and -1 mean a and c. Copied. */
+  /* Coefficients that differ from cell to cell (materials): part[cells] is an index into part_a and part_c [parts].
+   *  -1, or NULL in part_a or part_c: a and c hold. Copied. */
   const int32_t *part;
   int parts;
   const TesFunction *const *part_a, *const *part_c;

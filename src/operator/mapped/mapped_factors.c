@@ -1,5 +1,5 @@
 /* The factors of geometry and coefficient at quadrature points, cell by cell: G = w |J| J^-1 a J^-T and c w |J|, or
- * what they are multiplied with. */
+ * the weights from which kernels compute them. */
 #include <string.h>
 #include "base/work.h"
 #include "operator/mapped/mapped_fill.h"
@@ -26,7 +26,7 @@ static void fill_groups(const void *data, TesiSpan span) {
   tesi_team_least(f->bad, bad);
 }
 
-/* g NULL: they are only checked. */
+/* g NULL: the factors are only checked. */
 static TesStatus fill(const TesiMapped *m, int q, const double *point, const double *weight,
                       bool weights_only, int64_t first, int64_t count, double *g) {
   TesContext *ctx = m->geometry->context;

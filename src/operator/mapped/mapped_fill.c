@@ -64,7 +64,7 @@ static void values_of_lanes(const TesFunction *const f[TESI_LANES], double other
   }
 }
 
-/* But for rounding; what is not a number is no fault of symmetry. */
+/* Equal up to rounding; NaN counts as symmetric. */
 static bool is_symmetric(double a, double b) {
   return !(fabs(a - b) > 1e-12 * fmax(fabs(a), fabs(b)));
 }
@@ -78,7 +78,7 @@ static void fill_entry(const TesiFill *f, const TesFunction *const a[TESI_LANES]
   values_of_lanes(of, otherwise, f->points, x, work, out);
 }
 
-/* a[entries][points][8]; returns the bits of lanes where entries that mirror each other differ. other: [points][8]. */
+/* a[entries][points][8]; returns the bits of lanes in which mirrored entries differ. other: [points][8]. */
 static unsigned diffusion(const TesiFill *f, const int32_t *cell, const double *x, double *work, double *a,
                           double *other) {
   const int64_t n = f->points * TESI_LANES;
@@ -102,7 +102,7 @@ static unsigned diffusion(const TesiFill *f, const int32_t *cell, const double *
   return faults;
 }
 
-/* Where a group's arrays are in work. */
+/* The places of a group's arrays in work. */
 typedef struct Arrays {
   double *nodes, *x, *J, *det, *a, *other, *c, *lane;
 } Arrays;
@@ -151,7 +151,7 @@ int64_t tesi_fill_worst(int64_t bad, unsigned bits, const int32_t cell[TESI_LANE
   return bad;
 }
 
-/* What is wrong at a point, if anything. */
+/* The error at a point, if there is one. */
 typedef enum Fault { NO_FAULT, INVERTED, NOT_POSITIVE, NEGATIVE_MASS } Fault;
 
 /* The coefficient a at a point as it was given, v[3][3]; whether it is symmetric there. */
@@ -170,7 +170,7 @@ static void position(const TesiFill *f, const Arrays *s, int64_t point, double x
   for (int d = 0; d < 3; d++) x[d] = s->x[(d * f->points + point) * TESI_LANES];
 }
 
-/* That of the first point of lane 0 that has one. */
+/* The error of the first point of lane 0 that has one. */
 static Fault find_fault(const TesiFill *f, const Arrays *s, int64_t cell, int64_t *point) {
   const int64_t n = f->points * TESI_LANES;
   const bool scalar = f->m->scalar;

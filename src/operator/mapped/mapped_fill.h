@@ -1,23 +1,26 @@
-/* Factors at quadrature points of eight cells at a time (geometry/lanes.h), from which all plans make their factors. */
+/* Factors at quadrature points, made for eight cells at a time (geometry/lanes.h). All plans make their factors from
+ * these. */
 #ifndef TESI_MAPPED_FILL_H
 #define TESI_MAPPED_FILL_H
 
 #include "geometry/lanes.h"
 #include "operator/mapped/mapped.h"
 
-/* Loops over vectors of eight: mapped_fill_simd.c. a: scalar, or dim (dim + 1) / 2 rows of `points`. */
+/* Loops over vectors of eight lanes (mapped_fill_simd.c). The coefficient a is a scalar, or dim (dim + 1) / 2 rows of
+ * `points` entries. */
 typedef struct TesiFillLoops {
   void (*metric)(int dim, bool scalar, int64_t points, const double *weight, const double *J,
                  const double *det, const double *a, double *out); /* [entry][points] */
   void (*weights)(int64_t points, const double *weight, const double *det, const double *a, double *out);
   void (*mass)(int64_t points, const double *weight, const double *det, const double *c, double *out);
   unsigned (*indefinite)(int dim, bool scalar, int64_t points, const double *a); /* bits of lanes */
-  /* c[(m+1)^dim][dim][8]: monomials of cells of degree m, 1 or 2, from their nodes. */
+  /* c[(m+1)^dim][dim][8]: the monomials of cells of degree m, 1 or 2, computed from the nodes of the cells. */
   void (*monomials)(int dim, int m, const double *nodes, double *c);
-  /* 3D, m = 1: c to monomials of xi_d - 1/2, and weights[q^3][8] times |dx/dxi_0|^2, the same on a row. */
+  /* 3D, m = 1: turns c into monomials of xi_d - 1/2, and multiplies weights[q^3][8] by |dx/dxi_0|^2, which is
+   * constant on a row. */
   void (*eliminate)(int q, const double *point, double *c, double *weights);
-  /* d[n^dim][8] += factor times the sum over points of g[q^dim][8] t[0] (x) t[1] (x) t[2], tables [q][n]; work:
-   * [2][q^dim][8]. */
+  /* d[n^dim][8] += factor times the sum, over points, of g[q^dim][8] times the tables t[0] (x) t[1] (x) t[2], each
+   * [q][n]. work: [2][q^dim][8]. */
   void (*squares)(int dim, int n, int q, const double *const t[3], double factor, const double *g,
                   double *work, double *d);
 } TesiFillLoops;
@@ -37,12 +40,12 @@ typedef struct TesiFill {
 TesStatus tesi_fill_create(const TesiMapped *m, int q, const double *point, const double *weight,
                            bool weights_only, TesiFill *fill);
 void tesi_fill_destroy(TesiFill *fill);
-/* out[numbers][points][8]; returns the bits of lanes in which something is wrong. Work begins with the nodes then,
+/* out[numbers][points][8]. Returns the bits of the lanes with an error. On entry `work` begins with the nodes,
  * [cell_nodes][dim][8]. */
 unsigned tesi_fill_cells(const TesiFill *fill, const int32_t cell[TESI_LANES], double *work, double *out);
-/* Reports the error of a cell if it is the first such cell; `bad` INT64_MAX: no cell is bad. */
+/* Reports the error of a cell if no earlier cell has one; `bad` INT64_MAX: no cell is bad. */
 TesStatus tesi_fill_tell(const TesiFill *fill, int64_t bad);
-/* The smallest of `bad` and the cells with these bits. */
+/* The smallest number among `bad` and the cells with these bits. */
 int64_t tesi_fill_worst(int64_t bad, unsigned bits, const int32_t cell[TESI_LANES]);
 
 #endif

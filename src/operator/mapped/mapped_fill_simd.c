@@ -151,7 +151,7 @@ TESI_INLINE void add_squares(int dim, int n, int q, const double *const t[3], do
   for (int i = 0; i < inner; i++) ((V *)d)[i] += factor * in[i];
 }
 
-/* 3D with as many points as nodes, as operators of problems have, by itself. */
+/* 3D with as many points as nodes is compiled separately, since operators of problems have this. */
 static void squares(int dim, int n, int q, const double *const t[3], double factor, const double *g,
                     double *work, double *d) {
   switch (dim == 3 && n == q ? n : 0) {

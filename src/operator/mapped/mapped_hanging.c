@@ -1,5 +1,5 @@
-/* Mapped operators with hanging nodes, C' K C cell by cell with the interpolation C of space.h: tables of the
- * host's kernels, some cells by themselves. */
+/* Mapped operators with hanging nodes: C' K C cell by cell, with the interpolation C of space.h. Here are tables for
+ * the host's kernels, and operations on single cells. */
 #include <string.h>
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"

@@ -1,7 +1,7 @@
 /* The diagonal of C' K C of one cell at its hanging nodes.
  *
- * Column C e_p of the interpolation is a product of functions of one direction each, but where hanging faces and
- * edges meet. Let A be the directions in which node p stands on the side where the child touches its parent's
+ * Column C e_p of the interpolation is a product of functions of one direction each, except where hanging faces
+ * and edges meet. Let A be the directions in which node p stands on the side where the child touches its parent's
  * boundary. Then
  *   C e_p = product over d outside A of w_(i_d)(x_d)  times  s_A,
  * w_i: column i of W of the child in d (it vanishes on the side for nodes inside), and s_A, with e the basis
@@ -9,10 +9,10 @@
  *   |A| = 1 (face)    e
  *   |A| = 2 (edge)    e e + [face of normal 1 hangs] e h + [face of normal 2] h e
  *   |A| = 3 (corner)  e e e + sum over edges [line is interpolated] h e e + sum over faces [hangs] e h h
- * The form is summed over the points of A with the squares of s_A, then over the other directions with the squares
- * of w.
- * Cost: about q^dim multiply-adds for each of the entries of the form and each A, 7 at most: that of the diagonal
- * itself. */
+ * The form is summed first over the points in the directions A with the squares of s_A, then over the other
+ * directions with the squares of w.
+ * Cost: about q^dim multiply-adds for each entry of the form and each A, of which there are at most 7. This is as
+ * much as the diagonal itself costs. */
 #include <string.h>
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
@@ -20,7 +20,7 @@
 
 enum { NODES = TESI_HANGING_NODES, POINTS = TESI_HANGING_NODES + 3, PLANE = POINTS * POINTS };
 
-/* Products of values and derivatives at points by how many are derivatives: [3][q][n]. */
+/* Products of values and derivatives at points, by the number of derivatives: [3][q][n]. */
 typedef double Squares[3 * POINTS * NODES];
 
 struct TesiHangingDiagonal {
@@ -29,7 +29,7 @@ struct TesiHangingDiagonal {
   Squares squares[2];                            /* of w of child c */
 };
 
-/* Values and derivatives at the points of the functions with these values at nodes, [n][n] by columns: f[2][q][n]. */
+/* Values and derivatives at the points of functions given by their nodal values, [n][n] by columns: f[2][q][n]. */
 static void at_points(const TesiMapped *m, const double *columns, double *f) {
   const int n = m->n, q = m->q;
   for (int p = 0; p < q; p++)
@@ -75,8 +75,8 @@ done:
   return status;
 }
 
-/* One function of s_A: e (side) or h in each direction of A, with the derivative in direction `along` (-1: none),
- * added to s[points of A]. */
+/* One function of s_A: e (side) or h in each direction of A, with the derivative in direction `along` (-1: none); it
+ * is added to s[points of A]. */
 static void add_term(const TesiHangingDiagonal *h, unsigned mask, unsigned A, unsigned more, int along,
                      double *s) {
   const int q = h->m->q;
@@ -90,7 +90,7 @@ static void add_term(const TesiHangingDiagonal *h, unsigned mask, unsigned A, un
       for (int i = 0; i < size[0]; i++) s[(k * size[1] + j) * size[0] + i] += f[0][i] * f[1][j] * f[2][k];
 }
 
-/* s_A or its derivative: the sum over all sets of directions with h that are hanging edges or faces at A. */
+/* s_A or its derivative: the sum over all sets of directions with h for which the edges or faces at A hang. */
 static void side_function(const TesiHangingDiagonal *h, unsigned mask, unsigned A, int along, double *s) {
   const int dim = h->m->dim;
   int points = 1;
@@ -131,8 +131,8 @@ static void sum_sides(const TesiMapped *m, unsigned A, const double *g, const do
       }
 }
 
-/* values[n or n^2] += factor sum over points of rest times the squares of each direction: first runs fastest.
- * Directions: at most 2. */
+/* values[n or n^2] += factor times the sum over points of rest times the squares of each direction; the first
+ * direction runs fastest. At most 2 directions. */
 static void sum_rest(int n, int q, int directions, const double *const t[2], double factor,
                      const double *rest, double *values) {
   double lines[PLANE];
@@ -169,7 +169,7 @@ static void add_entry(const TesiHangingDiagonal *h, unsigned mask, unsigned A, i
   sum_rest(m->n, m->q, directions, t, factor, rest, values);
 }
 
-/* To the nodes that stand on the side in the directions of A and in no other. */
+/* Adds to the nodes that are on the side in the directions of A and in no other direction. */
 static void put_nodes(const TesiMapped *m, unsigned mask, unsigned A, const double *values, double *d) {
   const int n = m->n, step[3] = {1, n, n * n};
   int start = 0, free[2] = {0}, side[2] = {-1, -1}, count = 0;

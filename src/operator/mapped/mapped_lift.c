@@ -1,11 +1,11 @@
-/* Boundary values on the right-hand side: b <- b - A u_D, by the cells that touch them. */
+/* Boundary values on the right-hand side: b <- b - A u_D, over the cells that have such values. */
 #include "base/team.h"
 #include "device/kernel.h"
 #include "operator/mapped/mapped.h"
 #include "operator/mapped/mapped_robin.h"
 #include "space/space.h"
 
-/* Cells that boundary values touch. */
+/* The cells with boundary values. */
 typedef struct Lift {
   const TesiCellView *s;
   const double *u;
@@ -77,7 +77,7 @@ done:
   return status;
 }
 
-/* d -= sums over the cells of x, in their order, but at given nodes. */
+/* d -= sums over the cells of x, in their order, except at given nodes. */
 static void subtract(const TesiCellView *s, const int32_t *cell, int64_t cells, double *x, double *d) {
   tesi_team_for(threads_for(s, cells), cells, write_span, &(Lift){.s = s, .cell = cell, .x = x});
   for (int64_t i = 0; i < cells; i++)

@@ -1,8 +1,7 @@
 /* Matrices of cells by sum factorization: with P = n^2 pairs of 1D functions,
  *   K[pair z][pair y][pair x] = sum over z of T_z (sum over y of T_y (sum over x of T_x G)),
- * T[q][n][n] products of values or derivatives. The terms G_ce that agree in z are summed before the last and
- * dearest step:
- * about 8 n^6 q flops a cell in 3D, where point by point it would take 8 n^6 q^3. */
+ * T[q][n][n] products of values or derivatives. The terms G_ce that agree in z are summed before the last step, which
+ * costs most: about 8 n^6 q flops per cell in 3D, where the sum point by point would take 8 n^6 q^3. */
 #include "operator/mapped/mapped_matrix.h"
 #include <string.h>
 #include "geometry/geometry.h"
@@ -47,7 +46,7 @@ TesStatus tesi_cell_matrix_create(const TesiMapped *m, TesiCellMatrix **matrix) 
   c->m = m;
   c->multiply = tesi_matmul(tes_context_simd_bits(ctx));
   c->pairs = (int)(n * n);
-  const int64_t size = m->dim == 3 ? n * n * n * n : n * n; /* of all directions but the last */
+  const int64_t size = m->dim == 3 ? n * n * n * n : n * n; /* over all directions but the last */
   c->work = (m->dim == 3 ? q * q : q) * n * n + (4 * q + 1 + n * n) * size;
   TES_ALLOC(&c->T, 4 * q * c->pairs);
   TES_ALLOC(&c->transposed, 4 * q * c->pairs);
@@ -71,13 +70,13 @@ int64_t tesi_cell_matrix_work(const TesiCellMatrix *matrix) {
   return matrix->work;
 }
 
-/* T for the direction d of the term with derivatives in r (test function) and s (-1: none). */
+/* T in direction d for the term with derivatives in r (test function) and s (-1: none). */
 static const double *table(const TesiCellMatrix *c, const double *tables, int d, int r, int s) {
   return tables + (2 * (d == r) + (d == s)) * c->m->q * c->pairs;
 }
 
-/* sums[last flags][q][P] (2D) or [..][q][P][P] (3D) += the term g[points] with derivatives in r and s, all
- * directions but the last done. */
+/* sums[last flags][q][P] (2D) or [..][q][P][P] (3D) += the term g[points] with derivatives in r and s, contracted in
+ * all directions but the last. */
 static void add_term(const TesiCellMatrix *c, const double *g, int r, int s, double factor, double *rows,
                      double *plane, double *sums) {
   const int q = c->m->q, P = c->pairs, dim = c->m->dim, last = dim - 1;

@@ -1,5 +1,5 @@
-/* Cells of first or second degree as polynomials of the reference coordinates: what factors from weights have their
- * Jacobians from. */
+/* Cells of first or second degree as polynomials of the reference coordinates, from which kernels compute Jacobians
+ * if factors come from weights. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int power(int base, int exponent) {
   return result;
 }
 
-/* Of the geometry's own degree: direction by direction from the values at the nodes 0, (1/2,) 1. */
+/* For the geometry's own degree: direction by direction from the values at the nodes 0, (1/2,) 1. */
 static void all_monomials(const TesiGeometry *g, int64_t cell, double *c) {
   static const double to[2][3][3] = {{{1, 0}, {-1, 1}}, {{1, 0, 0}, {-3, 4, -1}, {2, -4, 2}}};
   const int dim = g->dim, m = g->degree, numbers = (int)g->cell_nodes * dim;
@@ -31,7 +31,7 @@ static void all_monomials(const TesiGeometry *g, int64_t cell, double *c) {
   }
 }
 
-/* Whether monomial i, of (m+1)^dim, has a square. */
+/* Whether monomial i, of (m+1)^dim, contains a square. */
 static bool has_square(int i, int m) {
   for (; m == 2 && i; i /= 3)
     if (i % 3 == 2) return true;
@@ -46,8 +46,7 @@ static bool is_multilinear(const TesiGeometry *g, int64_t cell) {
     size = fmax(size, fabs(x[i]));
     if (has_square(i / g->dim, g->degree)) square = fmax(square, fabs(c[i]));
   }
-  return square <= 64 * DBL_EPSILON *
-                       size; /* the sum of 27 numbers of this size, 64 times at most, is not known better */
+  return square <= 64 * DBL_EPSILON * size; /* round-off of 27 such numbers, 64 times at most */
 }
 
 typedef struct Search {

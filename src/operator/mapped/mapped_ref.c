@@ -74,8 +74,8 @@ void tesi_mapped_weights(const TesiMapped *m, int64_t cell, int64_t p, double xi
   *mass = m->mass ? m->lambda * weight * det * value_at(tesi_mapped_c(m, cell), x, 1) : 0;
 }
 
-/* y += K x of one cell and component; values of stride `stride` at the nodes index[] (NULL: 0, 1, ...), constrained
- * ones left out. */
+/* y += K x of one cell and component, with x and y of stride `stride` at the nodes index[] (NULL: 0, 1, ...), without
+ * constrained nodes. */
 static void apply_cell(const TesiMapped *m, int64_t cell, const int32_t *index, int stride, const double *x,
                        double *y, double *f) {
   const int dim = m->dim;
@@ -100,7 +100,7 @@ static void apply_cell(const TesiMapped *m, int64_t cell, const int32_t *index, 
   }
 }
 
-/* The same of a cell with hanging nodes (one component): y += C' K C x, interpolated line by line. */
+/* The same for a cell with hanging nodes (one component): y += C' K C x, interpolated line by line. */
 static void apply_hanging(const TesiMapped *m, int64_t cell, const double *x, double *y, double *f) {
   double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES], u[MOST_NODES], v[MOST_NODES] = {0};
   const int32_t *index = m->index + cell * m->cell_nodes;

@@ -1,5 +1,5 @@
-/* Mapped operators with Robin terms: one without them, whose kernels know hanging nodes, and the boundary mass
- * terms after it, face by face. */
+/* Mapped operators with Robin terms: an inner operator without them, whose kernels handle hanging nodes, and then the
+ * boundary mass terms, face by face. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,10 +16,10 @@
 typedef struct Plan {
   TesOperator *inner;
   TesiFaceMass mass; /* alpha w|J| */
-  /* [faces] the boundary of each. An edge or corner of a group is a face of which one line of points, or one point,
-   * counts: then the rule has the ends of the face as points too. */
+  /* [faces] the boundary of each face. An edge or corner of a group is a face of which only one line of points, or
+   * one point, counts: then the rule also has the ends of the face as points. */
   int32_t *name;
-  bool held; /* one of them is positive */
+  bool held; /* some coefficient is positive */
 } Plan;
 
 static bool has_faces(const TesOperator *op);
@@ -54,7 +54,7 @@ bool tesi_robin_holds(const TesOperator *op) {
   return has_faces(op) && ((const Plan *)op->plan)->held;
 }
 
-/* The entry of a row and column that the matrix has. */
+/* The matrix entry of a row and column, which must exist. */
 static double *entry(TesiMatrix *A, int32_t row, int32_t column) {
   int64_t low = A->row[row], high = A->row[row + 1] - 1;
   while (low < high) {
@@ -67,7 +67,7 @@ static double *entry(TesiMatrix *A, int32_t row, int32_t column) {
   return &A->value[low];
 }
 
-/* Columns C' R C e_p of the nodes p of cells with Robin faces. */
+/* Columns C' R C e_p for the nodes p of cells with Robin faces. */
 void tesi_mapped_add_faces(const TesOperator *op, TesiMatrix *matrix) {
   const TesiFaceMass *mass = has_faces(op) ? &((const Plan *)op->plan)->mass : NULL;
   double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
@@ -210,7 +210,7 @@ static int64_t count_faces(const TesOperatorDesc *desc) {
   return count;
 }
 
-/* The next edge or corner of a cell, behind part i, that has springs; counts NULL: in any tree. */
+/* The next edge or corner of a cell, after part i, that has springs; counts NULL: in any tree. */
 static int64_t next_part(const TesOperatorDesc *desc, const bool *counts, int64_t cell, int64_t i) {
   const TesMesh *mesh = desc->space->mesh;
   while ((i = tesi_mesh_next_part(mesh, cell, i)) >= 0) {
@@ -249,7 +249,7 @@ done:
   return status;
 }
 
-/* gauss: the points of faces; the rule of the mass may have both ends beside them in each direction. */
+/* gauss: the points of faces. The rule of the mass may also have both ends in each direction. */
 static TesStatus fill_faces(TesContext *ctx, const TesOperatorDesc *desc, const TesiFaceRule *gauss,
                             Plan *plan, int64_t *at) {
   TesStatus status = TES_OK;
@@ -274,7 +274,7 @@ done:
   return status;
 }
 
-/* The points of an edge or corner among those of a face that has it. */
+/* The indices of the points of an edge or corner among the points of a face that contains it. */
 static TesStatus fill_part(const TesOperatorDesc *desc, const TesiFaceRule *gauss, int64_t cell, int64_t part,
                            Plan *plan, int64_t i) {
   TesiFaceMass *mass = &plan->mass;
@@ -303,7 +303,7 @@ static TesStatus fill_part(const TesOperatorDesc *desc, const TesiFaceRule *gaus
   return TES_OK;
 }
 
-/* Both ends join the points of the rule in each direction. */
+/* Adds both ends to the points of the rule in each direction. */
 static void add_ends(const TesiFaceRule *gauss, TesiFaceRule *rule) {
   double node[TESI_MAX_POINTS];
   *rule = *gauss;
@@ -345,7 +345,7 @@ TesStatus tesi_robin_init(TesOperator *op, TesOperator **inner) {
   plan->inner = *inner, *inner = NULL;
   op->data = tesi_mapped_retain(tesi_mapped_of(plan->inner));
   plan->mass.precision = op->precision;
-  /* as many points per direction as a and c have, as on boxes */
+  /* as many points per direction as for a and c, like on boxes */
   tesi_face_rule(op->space->dim, op->space->degree, tesi_mapped_of(plan->inner)->q, op->space->mesh->geometry,
                  &gauss);
   TES_TRY(fill(ctx, desc, &gauss, plan));

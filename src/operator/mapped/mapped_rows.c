@@ -1,8 +1,9 @@
-/* An index whose rows in x are consecutive nodes needs one number per row: a fifth to a third of the bytes of an
- * int32 a node. */
+/* An index whose rows in x are consecutive nodes needs one number per row. This takes a fifth to a third of the bytes
+ * of one int32 per node. */
 #include "operator/mapped/device/mapped_kernel.h"
 
-/* The code of a row (row_node() of src/kernels/mapped.cu), or false. Ends may be constrained, or all nodes, or none. */
+/* The code of a row (row_node() of src/kernels/mapped.cu). False if there is none. The ends of a row may be
+ * constrained, or all nodes. */
 static bool code_row(const int32_t *row, int n, int32_t *code) {
   const int32_t first = row[0] < 0 ? ~row[0] : row[0];
   int constrained = 0;

@@ -9,21 +9,22 @@
 #include "device/kernel.h"
 #include "operator/quadrature/quadrature_device.h"
 
-enum { TILES = 64 /* about as many as this, where there are as many cells: work for that many threads */ };
+enum { TILES = 64 /* about this many tiles, if there are so many cells: work for this many threads */ };
 
 static TesiQuadKernels choose_kernels(const TesOperator *op) {
   return TESI_SIMD_PICK(tes_context_simd_bits(op->context),
                         tesi_quad_kernels)(op->space->dim, op->space->degree, op->precision);
 }
 
-/* Lanes without cell in all tiles of `rows` rows, a layer. */
+/* Lanes without a cell in all tiles of `rows` rows, per layer. */
 static int wasted_lanes(const TesiQuadPlan *plan, int rows) {
   const int lanes = plan->kernels.lanes, tiles = plan->cells[1] / rows, rest = plan->cells[1] % rows;
   const int full = rows * plan->cells[0], part = rest * plan->cells[0];
   return tiles * ((lanes - full % lanes) % lanes) + (lanes - part % lanes) % lanes;
 }
 
-/* Cells a tile in y and z. Thin tiles repeat the nodes between them: about as many tiles in y as in z. */
+/* Cells per tile in y and z. Thin tiles repeat the nodes between them, so there are about as many tiles in y as in
+ * z. */
 static void choose_tile(const TesiQuadPlan *plan, int size[2]) {
   const int y = plan->cells[1], z = plan->cells[2];
   const int tiles_y = plan->dim == 2 ? TILES : z < 8 ? TILES / z : 8;
@@ -64,7 +65,7 @@ done:
   return status;
 }
 
-/* 1 / h^2 a cell, in the operator's precision. */
+/* 1 / h^2 per cell, in the operator's precision. */
 static TesStatus make_widths(TesContext *ctx, const TesSpace *space, TesiQuadPlan *plan) {
   TesStatus status = TES_OK;
   for (int d = 0; d < plan->dim; d++) {
@@ -127,7 +128,8 @@ static void run_rows(const void *data, TesiSpan span) {
     r->plan->kernels.face(r->plan, r->face, r->parity + 2 * (int)i, r->x, r->sign, r->y);
 }
 
-/* The faces after the cells: rows of even number, then the others, so that no two threads add to one node. */
+/* Adds the terms of faces, after the cells: first rows of even number, then rows of odd number, so that no two
+ * threads add to one node. */
 static void run_faces(const TesiQuadPlan *plan, const void *x, double sign, void *y) {
   for (int face = 0; face < 2 * plan->dim; face++) {
     if (!plan->face[face].alpha) continue;

@@ -3,11 +3,12 @@
  *   y = sum over cells of (B (x) B (x) B)' [ sum over d of D_d' diag(a_d) D_d + diag(c) ] (B (x) B (x) B) x,
  *
  * B = node basis at the n = degree + 1 Gauss points per direction, D = differentiation of the polynomial through these
- * points (collocation), a_d = a w |J| / h_d^2: on a box the metric is diagonal, so that each direction is a product
- * D' a D along lines of points. It stays in registers, and only values and results are in memory.
+ * points (collocation), a_d = a w |J| / h_d^2. On a box the metric is diagonal, so that each direction is a
+ * product D' a D along lines of points. These products stay in registers; only values and results are in memory.
  *
- * Lanes of a vector are cells: LANES consecutive cells of a layer, x fastest, so that nothing is wasted but the last
- * batch of a tile's layer. `slow` is the last direction (y in 2D, z in 3D), `mid` is y in 3D and does not exist in 2D.
+ * Lanes of a vector are cells: LANES consecutive cells of a layer, x fastest, so that only the last batch of a
+ * tile's layer has unused lanes. `slow` is the last direction (y in 2D, z in 3D), `mid` is y in 3D and does not
+ * exist in 2D.
  * Arrays of a batch: values [slow][mid][x][lane], coefficients [mid][x][slow][lane]. */
 #ifndef TESI_QUADRATURE_H
 #define TESI_QUADRATURE_H
@@ -36,12 +37,12 @@ typedef enum TesiQuadTable {
   TESI_QUAD_TABLES
 } TesiQuadTable;
 
-/* The state of a row of nodes of a cell in the result: not yet written, already written, or Dirichlet nodes. The
- * largest of the states of its directions counts. */
+/* The state of a row of nodes of a cell in the result: not yet written, already written, or Dirichlet nodes. If the
+ * directions of a row have different states, the largest one counts. */
 enum { TESI_ROW_FIRST, TESI_ROW_ADD, TESI_ROW_ZERO };
 
-/* A brick of cells for one thread: all of x, [y0, y1), [z0, z1). Tiles of one colour share no node. Colours come one
- * after another, so that sums have one order for every number of threads. */
+/* A brick of cells for one thread: all of x, [y0, y1), [z0, z1). Tiles of one colour share no node. Colours are done
+ * one after another, so that sums have the same order for every number of threads. */
 typedef struct TesiQuadTile {
   int y[2], z[2];
   bool low[2], high[2]; /* for y and z: an earlier colour has written the nodes on that side */
@@ -55,7 +56,7 @@ typedef struct TesiQuadFace {
 } TesiQuadFace;
 
 typedef struct TesiQuadPlan TesiQuadPlan;
-/* One tile of y <- A x (b NULL) or y <- b - A x; the diagonal without x. Arrays in the operator's precision. */
+/* y <- A x (b NULL) or y <- b - A x on one tile, and the diagonal, without x. Arrays in the operator's precision. */
 typedef void (*TesiQuadRun)(const TesiQuadPlan *plan, const TesiQuadTile *tile, const void *b, const void *x,
                             void *y, void *work);
 typedef struct TesiQuadKernels {
@@ -96,7 +97,7 @@ static inline int64_t tesi_quad_layer_batches(const TesiQuadPlan *plan, const Te
   return (cells + plan->kernels.lanes - 1) / plan->kernels.lanes;
 }
 
-/* The state in the result of node row i of a cell in one direction. `first` and `end` are the tile's cells. */
+/* The state of node row i of a cell in one direction of the result. `first` and `end` are the tile's cells. */
 static inline int tesi_quad_state(int i, int degree, int cell, int cells, int first, int end, bool low,
                                   bool high, const bool natural[2]) {
   if (i == 0 && cell == 0) return natural[0] ? TESI_ROW_FIRST : TESI_ROW_ZERO;

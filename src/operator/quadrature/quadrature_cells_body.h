@@ -1,12 +1,12 @@
-/* The operator on one batch of cells, phase by phase, and on a tile. Included after quadrature_lines_body.h with the
- * same LINE and LINE_UNROLL, and SPECIALISED: 1 where degrees are literals, so that rows can be transposed in
- * registers.
+/* The operator applied to one batch of cells, phase by phase, and to a tile. Included after quadrature_lines_body.h
+ * with the same LINE and LINE_UNROLL, and SPECIALISED: 1 where degrees are literals, so that rows can be transposed
+ * in registers.
  *
  * Arrays of a batch [slow][mid][x]: `values` (nodes, then points) and `result` (points, then nodes). */
 
-/* A split batch continues in the next row of cells. It reads LANES cells from the beginning of its part in each of the
- * two rows, so it also reads rows of nodes before and after its own; near an end of the vector these do not exist. In
- * short rows the lanes of both parts have common nodes. */
+/* A split batch continues in the next row of cells. From the beginning of its part in each of the two rows it reads
+ * LANES cells, so it also reads nodes before and after its own; near the ends of the vector these nodes do not exist.
+ * In short rows the lanes of both parts have common nodes. */
 TESI_INLINE int LINE(shape)(const TesiQuadPlan *plan, const Batch *batch) {
   const int k = plan->n - 1;
   const int64_t row = plan->nodes[0], plane = row * plan->nodes[1];
@@ -114,8 +114,9 @@ TESI_INLINE void LINE(slow)(int n, int count, const Real *tables, const V *a, co
   }
 }
 
-/* result += scale D' a D values along the middle direction of one plane; a of this plane. Prefetches `ahead`, lines of
- * memory that are needed soon, evenly over the longest phase, since many at once would fill the queue to memory. */
+/* result += scale D' a D values along the middle direction of one plane; a of this plane. Prefetches `ahead`, the
+ * cache lines that are needed soon, spread evenly over this longest phase: many prefetches at once would fill the
+ * queue to memory. */
 TESI_INLINE void LINE(middle)(int n, const Real *tables, const V *a, V scale, const V *values, V *result,
                               const V *ahead) {
   for (int i = 0; i < n; i++) {
@@ -154,8 +155,8 @@ TESI_INLINE void LINE(rows)(int n, int mid, const Real *tables, const V *a, V sc
   }
 }
 
-/* y of LANES k + 1 nodes: t, b - t, added to y or subtracted from it, or zero, by the state of the row. Node 0 was
- * written by the batch before unless this is the first cell. */
+/* Writes y of LANES k + 1 nodes. By the state of the row it is t, b - t, y plus or minus t, or zero. The batch before
+ * has written node 0, unless this is the first cell. */
 TESI_INLINE void LINE(put_row)(int k, const Batch *batch, const TesiQuadPlan *plan, int state, const Real *b,
                                const Real *t, Real *y) {
   const Real before = y[0], sign = b ? -1 : 1;
@@ -243,7 +244,7 @@ TESI_INLINE void LINE(rows_out)(int n, int dim, int j, int count, const TesiQuad
     LINE_UNROLL for (int v = 0; v < k; v++)
         __builtin_prefetch(y + next->base + first + s * slow + v * LANES, 1, 2);
   }
-  for (int s = 0; s < n; s++) { /* behind all stores, so that they are not waited for */
+  for (int s = 0; s < n; s++) { /* after all stores, so that they need not wait for it */
     const int64_t at = batch->base + first + s * slow;
     const int state = LINE(row_state)(dim, plan, tile, s, j, batch->cy, batch->cz);
     LINE(put_row)(k, batch, plan, state, b ? b + at : NULL, buffer + s * pitch, y + at);
@@ -277,8 +278,8 @@ TESI_INLINE void LINE(split_rows_out)(int n, int dim, int j, int count, const Te
   }
 }
 
-/* The whole result for lanes that are not consecutive, cell by cell: each cell adds to the results of those before
- * it. */
+/* The whole result for lanes that are not consecutive, cell by cell: each cell adds to the results of the cells
+ * before it. */
 TESI_INLINE void LINE(lanes_out)(int n, int dim, const TesiQuadPlan *plan, const TesiQuadTile *tile,
                                  const Batch *batch, const V *result, const Real *b, Real *y) {
   const int mid = dim == 3 ? n : 1;

@@ -8,7 +8,7 @@
 
 enum { OPTIONS = 7 };
 
-/* Cells a block: about this many threads, the more the less of them wait in the last warp. */
+/* Cells per block: about this many threads, or more so that fewer threads of the last warp are idle. */
 static int choose_batch(int lines, int threads) {
   return tesi_max(1, threads / lines);
 }
@@ -52,7 +52,7 @@ static TesStatus get_program(const TesOperator *op, const TesiQuadDevice *plan, 
     desc.options[i + 1] = text[i];
   }
   desc.options[0] = single ? "real=float" : "real=double";
-  /* loops over tables, and float64 operands, want them in the constant bank */
+  /* loops over tables, and float64 operands, need tables in the constant bank */
   desc.options[OPTIONS + 1] = !single || strcmp(file, "quadrature.cu") ? "TESK_CONSTANT_TABLES=1" : NULL;
   return tesi_program_get(op->context, &desc, program);
 }
@@ -130,7 +130,7 @@ static TesStatus start(const TesOperator *op, const void *b, double fixed, void 
                             (TesiGrid){(unsigned)(blocks < 8192 ? blocks : 8192), 1, 1}, 256, 0, arguments);
 }
 
-/* The cells of one colour: parity p of their place in each direction; -1: all. */
+/* The cells of one colour: parity p of their number in each direction; -1: all cells. */
 static int64_t set_colour(TeskDiffusion *a, int dim, int colour) {
   int64_t count = 1;
   for (int d = 0; d < 3; d++) {
@@ -143,7 +143,7 @@ static int64_t set_colour(TeskDiffusion *a, int dim, int colour) {
   return count;
 }
 
-/* Adds what all cells give; `argument`, one of the arguments, is told which cells. */
+/* Adds the contributions of all cells; `argument`, one of the arguments, gets the cells of the launch. */
 static TesStatus run_cells(const TesOperator *op, const TesiKernel *kernel, bool coloured, size_t shared,
                            TeskDiffusion *argument, void **arguments) {
   TesContext *ctx = op->context;
@@ -183,7 +183,8 @@ static Face make_face(const TesOperator *op, int face, double sign) {
   return f;
 }
 
-/* The faces after the cells, each in launches of sides that share no nodes. */
+/* Adds the terms of faces, after the cells. A face takes several launches, so that the sides of a launch share no
+ * nodes. */
 static TesStatus run_faces(const TesOperator *op, const void *x, double sign, void *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -277,7 +278,7 @@ static const TesiOperatorTable table = {.apply = apply,
                                         .apply_ref = tesi_diffusion_apply_ref,
                                         .cost = cost,
                                         .destroy = destroy};
-/* Constant coefficients, as the separable form has it. */
+/* Constant coefficients, in the form of the separable operator. */
 static const TesiOperatorTable constant_table = {.apply = apply,
                                                  .residual = residual,
                                                  .correct_residual = tesi_operator_correct_residual_device,

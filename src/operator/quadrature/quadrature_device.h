@@ -7,7 +7,7 @@
 #include "operator/operator.h"
 #include "operator/tile_grid.h"
 
-/* src/kernels/quadrature_tiles.cu: cells of a block in x and y, smallest number of resident blocks; whole: one cell per
+/* src/kernels/quadrature_tiles.cu: cells per block in x and y, least number of resident blocks. whole: one cell per
  * thread, quadrature_cells.cu. */
 typedef struct TesiTileCut {
   int x, y, blocks, whole;
@@ -29,8 +29,8 @@ typedef struct TesiQuadDevice {
   int batch, side_batch; /* cells per block; sides of a face per block */
   unsigned threads, side_threads;
   size_t shared, diagonal_shared, side_shared;
-  bool coloured; /* cells in 2^dim launches of one order, or one launch with atomics */
-  bool tiled;    /* varying a, specialised degrees: blocks that go through layers; `apply` is then not used */
+  bool coloured; /* cells in 2^dim launches, which fix the order of sums, or in one launch with atomics */
+  bool tiled;    /* varying a, specialised degrees: blocks march through layers; `apply` is then not used */
   TesiQuadTiles tiles;
   TeskDiffusion arguments;
   void *h, *a, *c, *alpha[6]; /* device */
@@ -40,8 +40,8 @@ typedef struct TesiQuadDevice {
  * the degree. */
 TesStatus tesi_operator_quadrature_device_init(TesOperator *op);
 
-/* quadrature_tiles.c: needs arguments and coefficients; y <- A x (sign 1) or b - A x (sign -1), without the faces'
- * terms. */
+/* quadrature_tiles.c: y <- A x (sign 1) or b - A x (sign -1), without the terms of faces. Arguments and coefficients
+ * must be set before. */
 TesStatus tesi_quad_tiles_init(const TesOperator *op, TesiQuadDevice *plan, const char *tables);
 TesStatus tesi_quad_tiles_run(const TesOperator *op, const void *b, const void *x, double sign, void *y);
 
@@ -49,7 +49,7 @@ TesStatus tesi_quad_tiles_run(const TesOperator *op, const void *b, const void *
  * op->singular. */
 TesStatus tesi_quad_device_evaluate(TesOperator *op, TesiQuadDevice *plan);
 
-/* Whether a coefficient is given and is not the constant 0. */
+/* Whether a coefficient is given and differs from the constant 0. */
 bool tesi_coefficient_given(const TesFunction *function);
 
 #endif

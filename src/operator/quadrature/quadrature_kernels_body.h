@@ -2,8 +2,8 @@
  * precision. */
 #include "operator/quadrature/quadrature_rows.h"
 
-/* The code of a degree for batches that are not whole: one function each for 2D and 3D. Inlined into the loop it would
- * be most of the program text. */
+/* The code of a degree for batches that are not whole, one function each for 2D and 3D. Inlined into the loop, this
+ * code would be most of the program text. */
 typedef struct Apart {
   void (*gather_row)(const Batch *batch, const Real *x, V *p);
   void (*rows_out)(int dim, int j, const TesiQuadPlan *plan, const TesiQuadTile *tile, const Batch *batch,
@@ -58,7 +58,7 @@ typedef struct Apart {
   }
 TESI_EACH_DEGREE(DEFINE)
 
-/* Degrees at run time use scattered batches only. */
+/* Degrees known only at run time use scattered batches alone. */
 TESI_APART void quad_gather_row_any(const Batch *batch, const Real *x, V *p) {
   quad_any_gather_row(batch->n, batch, x, p);
 }

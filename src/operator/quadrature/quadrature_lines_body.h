@@ -1,11 +1,11 @@
-/* Products with 1D tables along one line of n vectors, by even-odd splitting. Included with LINE(name), which names the
- * functions, and LINE_UNROLL, which stands before loops of literal length (nothing where n is not literal).
+/* Products with 1D tables along one line of n vectors, by even-odd splitting. Included with LINE(name), which names
+ * the functions, and LINE_UNROLL, which stands before loops of literal length (empty where n is not literal).
  *
- * A table T of an interval's symmetric points has T[n-1-i][n-1-j] = +-T[i][j]: it maps the sums e_j = u_j + u_(n-1-j)
- * and the differences o_j to sums and differences (B), or crosswise (D). n^2 multiply-adds become n^2/2 and 2n
- * additions. */
+ * A table T for symmetric points of an interval has T[n-1-i][n-1-j] = +-T[i][j]: it maps the sums e_j = u_j +
+ * u_(n-1-j) and the differences o_j to sums and differences (B), or crosswise (D). n^2 multiply-adds become n^2/2 and
+ * 2n additions. */
 
-/* e, o <- sums and differences of u; the middle one of an odd n is its own sum. */
+/* e, o <- sums and differences of u; for odd n the sum of the middle entry is the entry itself. */
 TESI_INLINE void LINE(split)(int n, const V *u, V *e, V *o) {
   LINE_UNROLL for (int i = 0; i < n / 2; i++) {
     e[i] = u[i] + u[n - 1 - i];

@@ -1,5 +1,5 @@
-/* Parts that need not be fast: the diagonal, and mass terms of faces. They use whole tables and degrees at run time.
- * Included after quadrature_cells_body.h in its general form (quad_any_). */
+/* Parts whose time does not matter: the diagonal, and mass terms of faces. They use whole tables, and degrees known
+ * at run time. Included after quadrature_cells_body.h in its general form (quad_any_). */
 
 /* p <- T p, or T' p, along `count` lines p[i], p[stride + i], ... with the whole table T[n][n]. */
 static void quad_whole(int n, int count, int stride, const Real *t, bool transposed, V *p) {

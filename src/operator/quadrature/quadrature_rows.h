@@ -1,5 +1,5 @@
-/* A row of nodes of LANES consecutive cells, into and out of registers: u[i][lane] = p[lane * k + i], i = 0..k.
- * Runs of up to four numbers per lane are loaded and transposed in registers; k is a literal. */
+/* Loads a row of nodes of LANES consecutive cells into registers and stores it: u[i][lane] = p[lane * k + i], i =
+ * 0..k. Runs of up to four numbers per lane are loaded and transposed in registers; k is a literal. */
 #ifndef TESI_QUADRATURE_ROWS_H
 #define TESI_QUADRATURE_ROWS_H
 
@@ -27,7 +27,7 @@
 #define LOW(l) TESI_UNPACK(LANE_COUNT, BLOCK, 0, l)
 #define HIGH(l) TESI_UNPACK(LANE_COUNT, BLOCK, 1, l)
 
-/* The begin of the run of lane l: offset[l], or l k if offset is NULL. */
+/* The start of the run of lane l: offset[l], or l k if offset is NULL. */
 #define LANE_AT(l) (offset ? (int64_t)offset[l] : (int64_t)(l)*k)
 
 #if LANE_COUNT == 2
@@ -86,7 +86,7 @@ TESI_INLINE void part_runs(int k, const int32_t *offset, V v, Real *p, int l, in
 
 #ifdef TESI_REAL_SINGLE
 
-/* Blocks of 128 bits are runs: transposes of 4 x 4 inside the blocks. */
+/* A run is a block of 128 bits: transposes of 4 x 4 inside the blocks. */
 TESI_INLINE void transpose_runs(V c[RUN]) {
   const V a = SHUFFLE(c[0], c[2], LOW), b = SHUFFLE(c[1], c[3], LOW);
   const V d = SHUFFLE(c[0], c[2], HIGH), e = SHUFFLE(c[1], c[3], HIGH);
@@ -109,7 +109,7 @@ TESI_INLINE void store_runs(int k, const int32_t *offset, const V c[RUN], Real *
 
 #define BLOCKS_EVEN(l) TESI_BLOCKS(LANE_COUNT, BLOCK, 0, l)
 #define BLOCKS_ODD(l) TESI_BLOCKS(LANE_COUNT, BLOCK, 1, l)
-/* Blocks of the lower or upper halves of two vectors in turn. */
+/* The lower or the upper halves (blocks of 128 bits) of two vectors, alternating. */
 #define BLOCKS_ZIP(l, H) ((l) / 4 * 2 + (l) % 2 + (H)*LANE_COUNT / 2 + ((l) / 2 % 2 ? LANE_COUNT : 0))
 #define BLOCKS_LOW(l) BLOCKS_ZIP(l, 0)
 #define BLOCKS_HIGH(l) BLOCKS_ZIP(l, 1)
@@ -139,8 +139,8 @@ TESI_INLINE void store_runs(int k, const int32_t *offset, const V c[RUN], Real *
 #endif
 #endif
 
-/* The places of the lanes of a batch of cells. A whole batch is in one row of cells, a split batch in two rows (or it
- * ends before its last lane), a scattered batch anywhere. */
+/* The places of the lanes of a batch of cells. The cells of a whole batch lie in one row of cells. A split batch lies
+ * in two rows, or ends before its last lane. A scattered batch lies anywhere. */
 typedef struct Batch {
   enum { WHOLE, SPLIT, SCATTERED } shape;
   int n, cx, cy, cz, count;        /* nodes of a cell; first cell and number of cells */
@@ -150,7 +150,7 @@ typedef struct Batch {
   V scale_x, scale_y;              /* h_slow^2 / h^2 */
 } Batch;
 
-/* Lanes below `part` of a, the other lanes of b. */
+/* Lanes below `part` from a, the other lanes from b. */
 #ifdef TESI_REAL_SINGLE
 typedef int32_t LaneMask __attribute__((vector_size(TESI_SIMD_BYTES)));
 #else
@@ -184,7 +184,7 @@ TESI_INLINE void load_row(int k, const Real *p, V *u) {
   if (k % RUN == 0) u[k] = SHUFFLE(u[0], end, NEXT); /* the last node is the first of the next lane */
 }
 
-/* p[i], i = 0..LANES k: sums where lanes meet. Runs overlap, with equal numbers. */
+/* Adds p[i], i = 0..LANES k, with sums where lanes meet. Runs overlap, with equal numbers. */
 TESI_INLINE void store_row(int k, const V *u, Real *p) {
   const V first = u[0] + SHUFFLE(u[k], (V){0}, PREVIOUS);
   p[LANES * k] = u[k][LANES - 1];

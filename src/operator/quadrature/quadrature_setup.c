@@ -4,9 +4,9 @@
 #include "base/work.h"
 #include "operator/quadrature/quadrature.h"
 
-enum { N = TESI_QUAD_N, TARGET = 2048 /* points a call of a function, about */ };
+enum { N = TESI_QUAD_N, TARGET = 2048 /* points per call of a function, about */ };
 
-/* Points of cells or faces, and where their values go. */
+/* Points of cells or faces, and the places for their values. */
 typedef struct Points {
   double *x[3], *weight, *value;
 } Points;
@@ -24,14 +24,14 @@ typedef struct Setup {
   double points[N], weights[N];
   int64_t capacity; /* points a call */
   Points *work;     /* a thread */
-  /* what is evaluated now */
+  /* the points that are evaluated now */
   const TesFunction *function; /* NULL: `constant` */
   double constant;
   int face;
   void *out;
   bool positive; /* zero is refused too */
   Refusal refusal;
-  bool any; /* a value that is not zero was met */
+  bool any; /* some value is not zero */
 } Setup;
 
 static void set_real(const TesiQuadPlan *plan, void *array, int64_t i, double value) {
@@ -41,7 +41,7 @@ static void set_real(const TesiQuadPlan *plan, void *array, int64_t i, double va
     ((float *)array)[i] = (float)value;
 }
 
-/* Evaluates `count` points, stores weight x value from out[at] on. Points of weight 0 fill lanes without cell. */
+/* Evaluates `count` points, stores weight x value from out[at] on. Points of weight 0 fill lanes without a cell. */
 static void store_values(Setup *s, const Points *p, int64_t count, int64_t at) {
   bool any = false;
   if (s->function)
@@ -65,7 +65,7 @@ static void store_values(Setup *s, const Points *p, int64_t count, int64_t at) {
   }
 }
 
-/* Says what was refused; `name`: the name of the coefficient. */
+/* Reports the refused value; `name`: the name of the coefficient. */
 static TesStatus check(Setup *s, const char *name) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
@@ -92,12 +92,12 @@ static double weight(const Setup *s, int d, int cell, int q) {
   return d < s->space->dim ? s->weights[q] * s->space->axis[d].h[cell] : 1;
 }
 
-/* Coordinates and weights of the points of one batch, a direction: [point][lane]. */
+/* Coordinates and weights of the points of one batch, per direction: [point][lane]. */
 typedef struct BatchLines {
   double x[3][N][TESI_QUAD_LANES], w[3][N][TESI_QUAD_LANES];
 } BatchLines;
 
-/* Lanes without cell repeat the last one with weight 0. A factor h_slow^-2 for a. */
+/* Lanes without a cell repeat the last cell with weight 0. `a` has a factor h_slow^-2. */
 static void set_lines(const Setup *s, const TesiQuadTile *tile, int cz, int first, bool scaled,
                       BatchLines *lines) {
   const TesiQuadPlan *plan = s->plan;
@@ -130,7 +130,7 @@ static void add_batch(const Setup *s, const BatchLines *lines, const Points *p, 
       }
 }
 
-/* All batches of a tile, several a call. */
+/* All batches of a tile, several per call. */
 static void evaluate_tile(Setup *s, const TesiQuadTile *tile, bool scaled, const Points *p) {
   const TesiQuadPlan *plan = s->plan;
   const int64_t size = plan->points * plan->kernels.lanes, layer = tesi_quad_layer_batches(plan, tile);
@@ -247,7 +247,7 @@ TesStatus tesi_quad_evaluate(TesOperator *op, TesiQuadPlan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   Setup s = {.ctx = ctx, .plan = plan, .space = op->space, .refusal = {.order = -1}};
-  /* one batch more than there is: the kernels ask for the one behind */
+  /* one batch more than exists: the kernels prefetch the next batch */
   const size_t numbers = (size_t)((plan->batches + 1) * plan->points * plan->kernels.lanes);
   const size_t size = tesi_precision_size(plan->precision);
   tesi_gauss(plan->n, s.points, s.weights);

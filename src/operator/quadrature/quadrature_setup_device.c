@@ -1,6 +1,6 @@
-/* Coefficients of the quadrature form for a device, times weight and size of cell or side: expressions in a kernel
- * made from their text (src/kernels/coefficients.cu); functions of the caller's at the Gauss points on the host, in
- * parallel, sent in parts. Both are checked. */
+/* Coefficients of the quadrature form for a device, times weight and size of cell or side. Expressions are evaluated
+ * in a kernel made from their text (src/kernels/coefficients.cu). Functions of the caller are evaluated at the Gauss
+ * points on the host, in parallel, and copied part by part. Both are checked. */
 #include <math.h>
 #include <stdio.h>
 #include "operator/quadrature/quadrature_device.h"
@@ -41,7 +41,7 @@ static Points make_points(const TesOperator *op, int fixed, double level) {
   return p;
 }
 
-/* Coordinates and weights of the points of cell `number`: [z][y][x], a direction that is not there one point. */
+/* Coordinates and weights of the points of cell `number`: [z][y][x]; a missing direction has one point. */
 static void place(const Points *p, int64_t number, double *x[3], double *weight) {
   int64_t cell[3] = {number % p->cells[0], number / p->cells[0] % p->cells[1],
                      number / p->cells[0] / p->cells[1]};
@@ -63,7 +63,7 @@ static void place(const Points *p, int64_t number, double *x[3], double *weight)
 typedef struct Part {
   const TesFunction *function; /* NULL: `constant` */
   double constant;
-  bool positive, any; /* zero is refused too; a value that is not zero was met */
+  bool positive, any; /* zero is refused too; some value is not zero */
   Refusal refusal;
   void *values; /* host, of the operator's precision */
 } Part;
@@ -177,7 +177,7 @@ done:
   return status;
 }
 
-/* The function's text, points and weights as tables.h; NULL where it has no text. */
+/* The function's text, points and weights as tables.h; NULL if the function has no text. */
 static TesStatus make_text(const Points *p, const TesFunction *function, char **text) {
   TesContext *ctx = p->op->context;
   TesStatus status = TES_OK;
@@ -246,7 +246,7 @@ done:
   return status;
 }
 
-/* What the device refused, as the host sees it: the same cell once more. */
+/* The host evaluates the cell with the refused value again, for the message. */
 static TesStatus find_refusal(const Points *p, const TesFunction *function, bool positive, const char *name,
                               int64_t order) {
   TesContext *ctx = p->op->context;
@@ -257,7 +257,7 @@ static TesStatus find_refusal(const Points *p, const TesFunction *function, bool
   TES_ALLOC(&work, 6 * p->a_cell);
   part.values = work + 5 * p->a_cell;
   fill_cell(p, &part, cell, cell, work);
-  if (part.refusal.order < 0) part.refusal.value = NAN; /* by round-off the device alone meets it */
+  if (part.refusal.order < 0) part.refusal.value = NAN; /* round-off: only the device refused the value */
   TES_TRY(tell_refusal(p->op, &part, name));
 done:
   tesi_free(ctx, &work);

@@ -6,7 +6,8 @@
 
 enum { OPTIONS = 9 };
 
-/* The fastest of six and more a degree on an H200; long in x, where a block's face costs whole sectors a number. */
+/* The fastest of at least six cuts per degree on an H200. They are long in x, since a block's face there costs a
+ * whole sector per number. */
 static TesiTileCut default_cut(int dim, int k, TesPrecision precision) {
   static const TesiTileCut cuts3[2][9] = {{{0},
                                            {32, 4, 3, 1},
@@ -67,7 +68,7 @@ done:
   return status;
 }
 
-/* Threads and shared memory of a block, as the kernels have them. */
+/* Threads and shared memory of a block, as in the kernels. */
 static void size_block(const TesOperator *op, TesiQuadTiles *tiles) {
   const TesiTileCut *cut = &tiles->cut;
   const int k = op->space->degree, n = k + 1, planes = op->space->dim == 3 ? n : 1, points = cut->x * n;

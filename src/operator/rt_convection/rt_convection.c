@@ -94,7 +94,7 @@ void tesi_rt_convection_destroy(TesiRtConvection **convection) {
 
 /* ---- boundaries ---------------------------------------------------------------------------------------- */
 
-/* Cell `number` of those at a side, x fastest. */
+/* Cell `number` among the cells at a side, x fastest. */
 static void side_cell(const TesSpace *space, int side, int64_t number, int cell[3]) {
   tesi_rt_line(space, side / 2, number, cell);
   if (side % 2) cell[side / 2] = tesi_modal(space, side / 2)->cells - 1;
@@ -119,7 +119,7 @@ static int face_points(const TesiRtConvection *c, int side, const int cell[3], d
   return count;
 }
 
-/* What holds on a side, at its points; nothing is stored for zeros. */
+/* The condition on a side, at its points; zeros are not stored. */
 static TesStatus fill_side(TesiRtConvection *c, int side, const TesiGiven *given) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
@@ -155,7 +155,7 @@ done:
   return status;
 }
 
-/* values[q^(dim - 1)] <- component i on the face of a cell at a side; or, integrals given, y <- y + them. */
+/* values[q^(dim - 1)] <- component i on the face of a cell at a side. With integrals: y <- y + integrals. */
 static void trace(const TesiRtConvection *c, int side, const int cell[3], int i, const double *u, bool add,
                   double *values, double *y) {
   enum { LOCAL = TESI_RT_LOCAL * TESI_RT_LOCAL * TESI_RT_LOCAL };
@@ -185,7 +185,7 @@ static void trace(const TesiRtConvection *c, int side, const int cell[3], int i,
   if (add) tesi_rt_add(space, i, cell, local, y);
 }
 
-/* y <- y + what flows through a side. */
+/* y <- y + the terms of the flow through a side. */
 static void add_side(const TesiRtConvection *c, int side, double *y) {
   const int d = side / 2, outwards = side % 2 ? 1 : -1;
   double x[3 * FACE], w[FACE], normal[FACE], value[FACE];
@@ -217,7 +217,7 @@ typedef struct Task {
   TesiRtConvectionCells *cells;
 } Task;
 
-/* Vectors of eight lanes stand at addresses of 64 bytes. */
+/* Vectors of eight lanes need addresses that are multiples of 64 bytes. */
 static double *aligned(double *work) {
   return (double *)(((uintptr_t)work + 63) / 64 * 64);
 }
@@ -227,7 +227,7 @@ static void run_cells(const void *data, TesiSpan span) {
   t->cells(t->c, span.first, span.end, aligned(t->c->work + span.thread * t->c->share));
 }
 
-/* y at the lower nodes of each cell <- y + what the cell below put aside. */
+/* y at the lower nodes of each cell <- y + the numbers that the cell below put aside. */
 static void add_aside(const void *data, TesiSpan span) {
   const TesiRtConvection *c = ((const Task *)data)->c;
   const TesSpace *space = c->space;

@@ -22,9 +22,9 @@ struct TesiRtConvectionDevice {
 
 /* ---- the kernel ---------------------------------------------------------------------------------------- */
 
-/* How cells are dealt to blocks: so many lines of points as threads, about. */
+/* The division of cells into blocks, so that a block has about as many lines of points as threads. */
 typedef struct Cut {
-  int cells, threads, blocks; /* blocks: of a multiprocessor, at least */
+  int cells, threads, blocks; /* blocks per multiprocessor, at least */
 } Cut;
 
 static Cut cut_of(const TesiRtConvection *c) {
@@ -35,7 +35,7 @@ static Cut cut_of(const TesiRtConvection *c) {
   return (Cut){cells > MOST_CELLS ? MOST_CELLS : cells, 128, 3};
 }
 
-/* Numbers of shared memory, as the kernel has them. */
+/* Numbers of shared memory, as in the kernel. */
 static int64_t shared_of(const TesiRtConvection *c, const Cut *cut) {
   const int64_t dim = c->space->dim, n = c->n, q = c->q, size = (n + 1) * n * (dim == 3 ? n : 1);
   const int64_t points = dim * q * q * (dim == 3 ? q : 1), faces = 2 * dim * dim * (dim == 3 ? q * q : q);

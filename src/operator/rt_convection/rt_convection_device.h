@@ -7,7 +7,7 @@
 TesStatus tesi_rt_convection_device_create(const TesiRtConvection *convection,
                                            TesiRtConvectionDevice **device);
 void tesi_rt_convection_device_destroy(TesContext *ctx, TesiRtConvectionDevice **device);
-/* What the host has of the sides. */
+/* The data of the sides on the host. */
 TesStatus tesi_rt_convection_device_sides(TesiRtConvection *convection);
 TesStatus tesi_rt_convection_device_apply(TesiRtConvection *convection, const TesVector *u, TesVector *b,
                                           double *rate);

@@ -1,5 +1,5 @@
-/* Convection on several ranks: cells read those beside them, so each rank works on a wide box that has a layer of cells
- * more at each cut, and keeps what is its own. */
+/* Convection on several ranks. Cells read the cells beside them, so each rank works on a wide box with one more layer
+ * of cells at each cut, and keeps its own entries. */
 #include <string.h>
 #include "operator/operator_wide.h"
 #include "operator/rt_convection/rt_convection.h"
@@ -42,7 +42,7 @@ void tesi_rt_convection_ranks_destroy(TesiRtConvectionRanks **ranks) {
   tesi_free(ctx, &r);
 }
 
-/* Where the wide box ends within the whole one no value is known, and none is asked for. */
+/* Where the wide box ends inside the whole box, values are unknown and not needed. */
 TesStatus tesi_rt_convection_ranks_give(TesiRtConvectionRanks *r, const TesiGiven *given) {
   TesiGiven own[6];
   const int faces = 2 * tesi_wide_space(r->wide)->dim;

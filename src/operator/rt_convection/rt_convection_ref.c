@@ -41,7 +41,7 @@ static void set_at(const TesSpace *space, const int cell[3], const double xi[3],
   }
 }
 
-/* Basis function k of component i, or its derivative; its number in *entry. */
+/* Basis function k of component i, or its derivative; *entry <- its number. */
 static double basis(const At *at, int i, int k, int derivative, int64_t *entry) {
   const TesSpace *space = at->space;
   double value = 1;

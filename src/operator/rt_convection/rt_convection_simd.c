@@ -6,7 +6,8 @@ typedef double Lanes __attribute__((vector_size(64), may_alias));
 typedef long long Bits __attribute__((vector_size(64), may_alias));
 enum { LANES = TESI_RT_CONVECTION_LANES, LINE = TESI_RT_POINTS };
 
-/* Where a component of each cell stands: its first entry, and its upper node along its own direction less that. */
+/* The place of a component for each cell: its first entry, and the distance from its lower to its upper node along
+ * its own direction. */
 typedef struct Place {
   int64_t first[LANES], upper[LANES];
 } Place;
@@ -33,7 +34,7 @@ static void find_place(const TesSpace *space, int i, const int cell[3], int l, P
   place->first[l] = first, place->upper[l] = upper;
 }
 
-/* Cells after the last are the last one again. */
+/* Cells after the last repeat the last cell. */
 static void begin_batch(Cells *s, int dim, int64_t batch) {
   const TesSpace *space = s->c->space;
   s->count = 0;
@@ -129,8 +130,8 @@ TESI_APART void contract(int outer, int inner, int rows, int columns, const doub
   }
 }
 
-/* values[q^m] <- the function of component i in the m directions but `without` (-1: all of them) of coefficients.
- * Directions of i are nodal. `in` is lost. */
+/* values[q^m] <- the function of component i from its coefficients, in the m directions except `without` (-1: in
+ * all). Directions of i are nodal. `in` is overwritten. */
 TESI_INLINE const double *table_of(const Cells *s, int i, int d) {
   return (d == i ? s->c->table.nodal : s->c->table.modal)[0];
 }
@@ -150,7 +151,7 @@ TESI_INLINE void evaluate(const Cells *s, int dim, int n, int q, int i, int with
   }
 }
 
-/* The transpose: out <- coefficients; `in` is lost. */
+/* The transpose: out <- coefficients; `in` is overwritten. */
 TESI_INLINE void integrate(const Cells *s, int dim, int n, int q, int i, int without, Lanes *in, Lanes *spare,
                            Lanes *out) {
   int e[3] = {1, 1, 1}, left = dim - (without >= 0), done = 0;
@@ -211,7 +212,7 @@ TESI_INLINE void absolute(const Lanes *v, Lanes *size) {
   *size = (Lanes)((Bits)*v & 0x7fffffffffffffffLL);
 }
 
-/* most <- the larger one; NaN where either is. */
+/* most <- the larger value; NaN if either is NaN. */
 TESI_INLINE void take_larger(const Lanes *v, Lanes *most) {
   Lanes a;
   absolute(v, &a);
@@ -231,7 +232,7 @@ static double largest_rate(const Cells *s, int dim, int points) {
   return rate;
 }
 
-/* Where component i of the cells beyond a face stands; *mask <- 1 where there is such a cell, else 0. */
+/* The place of component i in the cells beyond a face; *mask <- 1 where there is such a cell, else 0. */
 static Place beyond(const Cells *s, int i, int d, int end, Lanes *scale, Lanes *mask) {
   const TesSpace *space = s->c->space;
   const TesiAxis *a = tesi_modal(space, d);
@@ -250,7 +251,7 @@ static Place beyond(const Cells *s, int i, int d, int end, Lanes *scale, Lanes *
   return place;
 }
 
-/* out[i], i other than d: int over the face of |u.n| (u_i - what is beyond) v where u enters. */
+/* out[i], i other than d: int over the face of |u.n| (u_i - the value beyond) v where u enters. */
 TESI_INLINE void add_face(Cells *s, int dim, int n, int q, int d, int end) {
   const TesiRtTables *t = &s->c->table;
   const double *own = s->c->end[end], *other = s->c->end[1 - end];
@@ -301,7 +302,7 @@ TESI_INLINE void add_face(Cells *s, int dim, int n, int q, int d, int end) {
   }
 }
 
-/* To y; what belongs to upper nodes is put aside, unless there is no cell above. */
+/* Adds to y. Contributions to upper nodes are put aside, unless there is no cell above. */
 TESI_INLINE void scatter(const Cells *s, int dim, int n, int i) {
   const TesiRtConvection *c = s->c;
   const TesiAxis *axis = tesi_modal(c->space, i);

@@ -1,4 +1,4 @@
-/* The separable form: constant coefficients on a box. Set-up, diagonal and cost; the contractions are in the SIMD
+/* The separable form: constant coefficients on a box. Set-up, diagonal and cost. The contractions are in the SIMD
  * builds. */
 #include "operator/form.h"
 #include "operator/operator_periodic.h"
@@ -40,10 +40,10 @@ static bool is_scaled(const TesOperator *op, int d) {
   return d < op->space->dim - 1;
 }
 
-/* Writes the record of a cell of width h, the width to its left given. From the left, row i of the cell's matrices is
- * divided by h w_i in scaled directions:
+/* Writes the record of a cell of width h; the width of the cell to its left is given. Row i of the cell's matrices is
+ * divided from the left by h w_i in scaled directions:
  *   even[i][j] + odd[i][j] = K[i][j] and even - odd = K[i][n-1-j];  M = weight (I + rank (W l)').
- * The last column of even is what belongs to the innermost sum when it has been subtracted from the others. */
+ * The last column of even multiplies the innermost sum, after this sum has been subtracted from the others. */
 static void fill_record(const TesOperator *op, int d, double h_left, double h, void *records, size_t at) {
   const int k = op->space->degree, n = k + 1, E = (n + 1) / 2, O = n / 2;
   double mass[N * N], K[N * N], w[N], wl[N];
@@ -57,7 +57,7 @@ static void fill_record(const TesOperator *op, int d, double h_left, double h, v
     }
   set_real(op, records, at++, h_left / h);
   for (int i = 0; i < E; i++) {
-    double sum = 0; /* of the row: only the reaction, as stiffness rows sum up to zero */
+    double sum = 0; /* of the row: only the reaction, since rows of the stiffness sum to zero */
     for (int j = 0; j < n && d == 0; j++)
       sum += tesi_diffusion_of(op)->c * (is_scaled(op, d) ? mass[i * n + j] / w[i] : h * mass[i * n + j]);
     for (int j = 0; j < E - 1; j++) set_real(op, records, at++, (K[i * n + j] + K[i * n + n - 1 - j]) / 2);
@@ -113,7 +113,8 @@ done:
   return status;
 }
 
-/* The number of cells for which rows, taken `lanes` at a time, waste least; at most `most`, preferably about that. */
+/* The number of cells for which rows, taken `lanes` at a time, have the fewest unused lanes; at most `most`, and
+ * preferably near it. */
 static int choose_rows(int k, int lanes, int most) {
   int best = most;
   double best_share = 0;
@@ -135,11 +136,11 @@ static void choose_tiles(const TesOperator *op, TesiSeparable *plan, const int c
   if (tiles > 1) plan->tile[0] = (plan->tile[0] + plan->chunk - 1) / plan->chunk * plan->chunk;
   plan->tile[0] = tesi_min(plan->tile[0], cells[0]);
   plan->pitch = (plan->tile[0] * k + 1 + lanes - 1) / lanes * lanes;
-  const int planes = plan->dim == 3 ? 2 * (k + 1) + 1 : 3; /* 2D: the stage, and what is read */
+  const int planes = plan->dim == 3 ? 2 * (k + 1) + 1 : 3; /* 2D: the stage, and the rows that are read */
   const int most_rows = tesi_max(CACHE / (planes * size) / plan->pitch, k);
   plan->tile[1] = most_rows / k >= cells[1] ? cells[1] : choose_rows(k, lanes, most_rows / k);
   plan->rows = plan->tile[1] * k + 1;
-  /* an odd number of cache lines: planes do not fall on the same sets of a cache */
+  /* an odd number of cache lines: planes then use different sets of a cache */
   const size_t line = 64 / (size_t)size, lines = ((size_t)plan->rows * (size_t)plan->pitch + line - 1) / line;
   plan->plane = (lines | 1) * line;
 }
@@ -223,7 +224,7 @@ static void run_tasks(const void *data, TesiSpan span) {
 
 static void run(const TesOperator *op, TesiSeparableJob job) {
   const TesiSeparable *plan = op->plan;
-  /* results larger than the near caches are not kept there */
+  /* results larger than the near caches bypass them */
   job.stream = (size_t)op->length * tesi_precision_size(op->precision) > 4 * CACHE;
   tesi_team_for(plan->task_count, plan->task_count, run_tasks, &(Call){plan, &job, plan->run});
 }
@@ -238,7 +239,7 @@ static TesStatus residual(const TesOperator *op, const void *b, const void *x, v
   return TES_OK;
 }
 
-/* The correction is added on the way of x into the contractions where tasks own whole planes, else by a pass before. */
+/* Where tasks have whole planes, the correction is added while the contractions read x; else by a pass before. */
 static TesStatus correct_residual(const TesOperator *op, const TesiCorrection *job, double *norm) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

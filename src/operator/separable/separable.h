@@ -1,32 +1,32 @@
-/* The separable operator's plan, shared by its set-up (separable.c) and its SIMD builds (op_separable_*_simd.c).
+/* The separable operator's plan, shared by its set-up (separable.c) and its SIMD builds (separable_*_simd.c).
  *
  * A = Kz(x)My(x)Mx + Mz(x)Ky(x)Mx + Mz(x)My(x)Kx, plane by plane: for each plane of nodes (fixed z)
  *   t = Mx x, s = Kx x;  U = My t, V = Ky t + My s;   then along z  y = Kz U + Mz V      (2D: y = Ky t + My s),
- * so every one-dimensional contraction is done once per node, not once per cell of the node. Contractions go cell by
- * cell along the line. The node between two cells gets the sum of both contributions; the first is passed on as a
- * `carry`.
+ * so that every one-dimensional contraction is done once per node, not once per cell of the node. Contractions go
+ * cell by cell along the line. The node between two cells gets the sum of both contributions; the first is passed on
+ * as a `carry`.
  *
- * The mass matrix of a cell is diagonal plus rank one in the Gauss-Lobatto basis: the Lobatto rule with n = k+1
- * points is exact for all products but that of two polynomials of degree k, so with its weights w and l =
- * Legendre's P_k at the nodes
- *   M = h W (I - gamma l (W l)'),  gamma = k (k+1) / (2k+1)                       (Teukolsky, J. Comput. Phys. 283,
- *   2015).
- * x and y (in 2D: x) are scaled from the left by 1/(h w), which commutes with the sum over cells when the left carry
- * is multiplied by rho = h_left / h_right; the product of the scales left out is applied to the result. So a mass
- * costs 2n multiplications, and stiffness, even-odd, n^2/2. */
+ * In the Gauss-Lobatto basis the mass matrix of a cell is diagonal plus rank one: the Lobatto rule with n = k+1
+ * points is exact for all products of two basis polynomials, except the product of two polynomials of degree k. With
+ * its weights w, and l = Legendre's P_k at the nodes,
+ *   M = h W (I - gamma l (W l)'),  gamma = k (k+1) / (2k+1)            (Teukolsky, J. Comput. Phys. 283, 2015).
+ * x and y (in 2D: x) are scaled from the left by 1/(h w). This commutes with the sum over cells when the left carry
+ * is multiplied by rho = h_left / h_right; the product of the omitted scales is applied to the result. So a mass
+ * costs 2n multiplications, and a stiffness, even-odd, n^2/2. */
 #ifndef TESI_SEPARABLE_H
 #define TESI_SEPARABLE_H
 
 #include "operator/operator.h"
 
-/* Coefficients of one cell of one axis, numbers of the plan's precision in this order, n = k+1, E = (n+1)/2, O = n/2:
+/* Coefficients of one cell of one axis. Numbers of the plan's precision, in this order, with n = k+1, E = (n+1)/2, O
+ * = n/2:
  *   rho; even[E][E], odd[O][O]: halves of the stiffness, outputs first; weight[E], rank[E]: see fill_record.
  * Nodes i and n-1-i share an index, the middle node comes last. */
 typedef struct TesiSeparableAxis {
   int cells, nodes;
   ptrdiff_t stride; /* from one cell's record to the next: 0 when all cells share a record */
   void *records;
-  double end[2]; /* added to the stiffness at the two end nodes, scaled as the axis is */
+  double end[2]; /* added to the stiffness at the two end nodes, scaled like the axis */
   bool natural[2];
 } TesiSeparableAxis;
 
@@ -52,10 +52,11 @@ typedef struct TesiSeparableJob {
 typedef struct TesiSeparable {
   int dim, degree;
   TesiSeparableAxis axis[3];
-  void *dot; /* [E] w l */
-  void *scale[2]; /* [nodes + padding] factors not contained in x and y; zero at Dirichlet nodes and in the padding */
+  void *dot;      /* [E] w l */
+  void *scale[2]; /* [nodes + padding] the scale factors that x and y lack; zero at Dirichlet nodes and in the
+                   * padding */
   int lanes;
-  int chunk, tile[2]; /* cells: of x that are processed together; of y and x in a tile that goes through z */
+  int chunk, tile[2]; /* cells: of x that are processed together; of y and x in a tile that marches in z */
   int pitch,
       rows;     /* numbers and rows of a tile, both with room for the last node, pitch a multiple of lanes */
   size_t plane; /* numbers from one buffered plane to the next */

@@ -1,7 +1,7 @@
 /* The bodies of separable_kernels.h, included by it twice: for literal degrees (UNROLL unrolls wholly, small arrays are
  * registers) and for a degree known at run time. BODY(name) names them. */
 
-/* Sums and differences of mirrored values; the middle one is a sum. */
+/* Sums and differences of mirrored values; the middle value counts as a sum. */
 TESI_INLINE void BODY(split)(int n, const V *u, V *e, V *o) {
   UNROLL for (int j = 0; j < n / 2; j++) {
     e[j] = u[j] + u[n - 1 - j];
@@ -10,7 +10,7 @@ TESI_INLINE void BODY(split)(int n, const V *u, V *e, V *o) {
   if (n % 2) e[n / 2] = u[n / 2];
 }
 
-/* (W l)' u from the half that has the parity of P_k. */
+/* (W l)' u from the half of u with the parity of P_k. */
 TESI_INLINE V BODY(dot_rank)(int k, const Real *dot, const V *e, const V *o) {
   const V *half = k % 2 ? o : e;
   V sum = dot[0] * half[0];
@@ -18,7 +18,7 @@ TESI_INLINE V BODY(dot_rank)(int k, const Real *dot, const V *e, const V *o) {
   return sum;
 }
 
-/* The same if only that half is needed. */
+/* The same if no other half is needed. */
 TESI_INLINE V BODY(dot_rank_only)(int k, const Real *dot, const V *u) {
   V sum = k % 2 ? dot[0] * (u[0] - u[k]) : dot[0] * (u[0] + u[k]);
   UNROLL for (int j = 1; j < (k + 1) / 2; j++) sum += dot[j] * (k % 2 ? u[j] - u[k - j] : u[j] + u[k - j]);
@@ -37,8 +37,8 @@ TESI_INLINE void BODY(add_rank)(int k, const Real *rank, V d, const V *u, V *out
 }
 
 /* out = stiffness u, plus rank * d when with_rank. Constants are in the null space of the stiffness: the even half
- * acts on differences from the innermost sum, so that smooth u lose nothing to cancellation; the last column, what
- * the rows sum up to, is the reaction term. */
+ * acts on differences from the innermost sum, so that cancellation costs no digits for smooth u. The last column, the
+ * sums of the rows, is the reaction term. */
 TESI_INLINE void BODY(stiffness)(int k, const Real *even, const Real *odd, V *e, const V *o, bool reaction,
                                  bool with_rank, const Real *rank, V d, V *out) {
   const int n = k + 1, E = (n + 1) / 2, O = n / 2;

@@ -31,7 +31,7 @@ bool tesi_separable_is_tiled(const TesiSeparableCut *cut) {
   return cut->nodes == 0;
 }
 
-/* What planes of `size` numbers lack for a row of `row` numbers to go on in the banks where it ends. */
+/* The padding that lets a row of `row` numbers continue in the bank after the end of a plane of `size` numbers. */
 static int choose_skew(int size, int row, bool single) {
   const int banks = single ? 32 : 16;
   return ((row - size) % banks + banks) % banks;
@@ -82,7 +82,7 @@ void tesi_separable_describe(const TesOperator *op, const TesiSeparableCut cut, 
     natural = natural || space->axis[d].end[0] != TESI_STRONG || space->axis[d].end[1] != TESI_STRONG;
   }
   const int skew = dim == 3 ? choose_skew(ny * (cut.in_place ? row_f : row_g), cut.x * k, single) : 0;
-  t->threads = dim == 2 ? 256 /* the nodes of a block in turns */
+  t->threads = dim == 2 ? 256 /* threads take a block's nodes in turns */
                         : (unsigned)(((nx * ny + cut.nodes - 1) / cut.nodes + 31) / 32 * 32);
   t->shared = (size_t)(2 * planes * (ny * (row_f + (cut.in_place ? 0 : row_g)) + skew)) *
               tesi_precision_size(op->precision);

@@ -1,4 +1,4 @@
-/* The cuts of the work of the separable operator's kernels into blocks, and the macros of a cut. */
+/* Division of the work of the separable operator's kernels into blocks (cuts), and the macros of a cut. */
 #ifndef TESI_SEPARABLE_CUT_H
 #define TESI_SEPARABLE_CUT_H
 
@@ -6,9 +6,9 @@
 #include "device/tuning.h"
 #include "operator/operator.h"
 
-/* The cut of a box: cells of a block in x and y, node columns per thread, smallest number of resident blocks, largest
- * number of cell layers of a block. No columns (0): separable_tiles.cu, which uses x, y, blocks and pad: whether the
- * first cell in x is a halo. */
+/* The cut of a box: cells per block in x and y, node columns per thread, least number of resident blocks, largest
+ * number of cell layers per block. Zero columns: separable_tiles.cu, which uses x, y, blocks and pad; pad tells
+ * whether the first cell in x is a halo. */
 typedef struct TesiSeparableCut {
   int x, y, nodes, blocks, layers;
   int joint, pad, in_place, task_y; /* variants of the kernel, see separable.cu; task_y 0: 2 if y is
@@ -25,10 +25,10 @@ typedef struct TesiSeparableText {
 } TesiSeparableText;
 
 TesiSeparableCut tesi_separable_default_cut(int dim, int degree, TesPrecision precision);
-/* "x,y,nodes,blocks,layers,joint,pad,in_place,task_y" in TESSERA_SEPARABLE_CUT, for measurements: false where it is
- * not set. */
+/* Reads "x,y,nodes,blocks,layers,joint,pad,in_place,task_y" from TESSERA_SEPARABLE_CUT, for measurements; false if it
+ * is not set. */
 bool tesi_separable_given_cut(TesiSeparableCut *cut);
-/* The candidates of timing, the default first; their number. */
+/* The candidates for timing, the default first; returns their number. */
 int tesi_separable_list_cuts(int degree, TesPrecision precision,
                              TesiSeparableCut cuts[TESI_TUNING_CANDIDATES]);
 
@@ -37,7 +37,7 @@ bool tesi_separable_is_tiled(const TesiSeparableCut *cut);
 /* Equal cells, Dirichlet faces, 3D: the condition for such blocks. */
 bool tesi_separable_is_plain(const TesOperator *op);
 
-/* tables: of the degree, by tesi_kernel_tables. */
+/* tables: for the degree, by tesi_kernel_tables. */
 void tesi_separable_describe(const TesOperator *op, TesiSeparableCut cut, const char *tables,
                              TesiSeparableText *t);
 

@@ -18,11 +18,11 @@ typedef struct Plan {
   size_t shared;
   TeskLaplace arguments;
   TesiTileGrid grid; /* with tiles */
-  void *values;      /* device, with tiles: what blocks leave on their faces */
+  void *values;      /* device, with tiles: the results that blocks leave on their faces */
   void *scales;      /* device: widths and a / widths of the cells of all directions */
 } Plan;
 
-/* Compiles the program; with the others than `apply` where `all`. */
+/* Compiles the program; with `all` also the kernels other than `apply`. */
 static TesStatus compile(const TesOperator *op, Plan *plan, const TesiSeparableCut cut, bool all) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -53,9 +53,9 @@ done:
   return status;
 }
 
-/* Few layers a block on small boxes: the machine should have some work for every multiprocessor. */
+/* Fewer layers per block on small boxes, so that every multiprocessor has some work. */
 static int choose_layers(const TesiSeparableCut *cut, const int blocks, int total) {
-  enum { ENOUGH = 1056 }; /* eight a multiprocessor of the largest GPUs */
+  enum { ENOUGH = 1056 }; /* eight per multiprocessor of the largest GPUs */
   int layers = tesi_min(cut->layers, total);
   while (layers > 2 && blocks * ((total + layers - 1) / layers) < ENOUGH) layers = (layers + 1) / 2;
   return layers;
@@ -243,7 +243,7 @@ static const TesiOperatorTable table = {.apply = apply,
 
 /* ---- the choice of a cut by timing, 3D with equal cells and Dirichlet faces ---------------------------- */
 typedef struct Trial {
-  TesOperator op; /* of a box that stands for the class of sizes */
+  TesOperator op; /* of a box that represents its class of sizes */
   TesiDiffusion diffusion;
   TesVector *x, *y;
   TesiSeparableCut cut[TESI_TUNING_CANDIDATES];
@@ -273,7 +273,7 @@ done:
   return status;
 }
 
-/* All candidates are on their way through the compiler before the first is waited for. */
+/* The compiler gets all candidates before the first is waited for. */
 static void prepare_trial(void *data) {
   const Trial *trial = data;
   TesContext *ctx = trial->op.context;
@@ -294,7 +294,7 @@ static void prepare_trial(void *data) {
     for (int i = 0; i < 2 * trial->count && status == TES_OK; i++)
       status = tesi_program_get(ctx, &descs[i], &program);
   }
-  if (status != TES_OK) tesi_context_forget(ctx); /* shows again when it is timed */
+  if (status != TES_OK) tesi_context_forget(ctx); /* timing will report the failure again */
   tesi_free(ctx, &tables);
   tesi_free(ctx, &text);
 }
@@ -304,7 +304,7 @@ static TesStatus make_trial(const TesOperator *op, TesContext *ctx, int nodes, T
   TesMesh *mesh = NULL;
   TesSpace *space = NULL;
   const int k = op->space->degree, n = tesi_tuning_cells(nodes, k);
-  /* Blocks of separable_tiles.cu are 5, 6 or 8 cells long without their halo: a long box has no rest. */
+  /* Blocks of separable_tiles.cu are 5, 6 or 8 cells long without their halo: 120 cells leave no remainder. */
   const int n_x = k >= 7 && n >= 32 ? 120 : n;
   TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {n_x, n, n}}, &mesh));
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
@@ -324,7 +324,8 @@ done:
   return status;
 }
 
-/* On several ranks each tries by itself, what does not differ at its cuts, which are natural ends. */
+/* On several ranks each rank times the candidates alone. Its cuts to other ranks are natural ends, for which tiled
+ * candidates are not taken. */
 static TesStatus choose_cut(const TesOperator *op, TesiSeparableCut *cut) {
   TesContext *ctx = op->context, *alone = NULL;
   TesStatus status = TES_OK;

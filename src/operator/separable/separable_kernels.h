@@ -1,5 +1,5 @@
 /* The three contractions of the separable operator (formulas: separable.h), for the *_simd.c files. Each is an inline
- * body with the degree as an argument, and called with literal degrees 1..10.
+ * body with the degree as an argument, and is called with literal degrees 1..10.
  * A vector holds LANES rows in x_cells, LANES consecutive nodes of a row in y_cell and last_cell. */
 #ifndef TESI_SEPARABLE_KERNELS_H
 #define TESI_SEPARABLE_KERNELS_H
@@ -78,7 +78,7 @@ static void last_cell_any(int k, const Real *record, const Real *dot, int vector
 }
 
 #define DEGREE(D) {x_cells_##D, y_cell_##D, last_cell_##D},
-/* By degree; the first is the fallback. */
+/* By degree; entry 0 is the version for any degree. */
 static const Kernels kernels[TESI_DEGREES + 1] = {DEGREE(any) TESI_EACH_DEGREE(DEGREE)};
 #undef DEGREE
 

@@ -3,18 +3,17 @@
  * A task owns a box of cells and writes their lower nodes (and the last nodes of the mesh where it touches its
  * upper faces). It computes the contributions of the cells below to its first nodes itself: one layer of cells
  * (`halo`) per direction, of which only the carry is kept. Nothing is scattered, so the bits of the result do not
- * depend on the number of tasks.
- * Inside a task, tiles in x and y, small enough that U and W of k+1 planes stay in the level-2 cache, march in z.
- * Inside a tile, chunks of x: LANES rows at once are transposed, contracted along x, transposed back; once a row of
- * cells is complete it is contracted along y. All this stays in the level-1 cache; the next plane is prefetched
- * meanwhile. */
+ * depend on the number of tasks. A task consists of tiles in x and y that march in z, so small that U and W of k+1
+ * planes stay in the level-2 cache. A tile consists of chunks of x. In a chunk LANES rows at once are transposed,
+ * contracted along x, and transposed back; a complete row of cells is contracted along y. All this stays in the
+ * level-1 cache; the next plane is prefetched meanwhile. */
 #ifndef TESI_SEPARABLE_PLANES_H
 #define TESI_SEPARABLE_PLANES_H
 
 #include "operator/separable/separable_kernels.h"
 #include "operator/separable/separable_put.h"
 
-/* Cells of a tile, and the geometry that follows. Rows and columns count from the tile's first node. */
+/* Cells of a tile, and sizes that follow from them. Rows and columns count from the tile's first node. */
 typedef struct Tile {
   int x0, x1, y0, y1;
   bool halo_x, halo_y; /* a cell below exists but its carry is not at hand */
@@ -35,7 +34,7 @@ typedef struct March {
   Real *carry_z;                      /* [rows][pitch] */
   Real *U, *W;                        /* [k+1] planes of [rows][pitch], spaced by plan->plane */
   Real *stage;                        /* results on their way to memory */
-  Real *waste;                        /* [k][pitch] of what is not wanted */
+  Real *waste;                        /* [k][pitch] of results that nobody needs */
   Real *corrected;                    /* rows of a plane of x, the correction added */
   V sum;                              /* of squares of the residual */
 } March;
@@ -125,7 +124,8 @@ static void begin_x(const March *m, const Tile *tile, const Real *const row[LANE
                       carry + 1);
 }
 
-/* t and s of LANES rows in the cells [first, last) of x. ahead: distance from what is read to what is prefetched. */
+/* t and s of LANES rows in the cells [first, last) of x. ahead: distance from the numbers that are read to the
+ * numbers that are prefetched. */
 static void x_rows(const March *m, const Tile *tile, const Real *const row[LANES], int first, int last,
                    ptrdiff_t ahead, V carry[3], Real *t, Real *s) {
   const TesiSeparableAxis *axis = &m->plan->axis[0];
@@ -155,7 +155,7 @@ static void x_rows(const March *m, const Tile *tile, const Real *const row[LANES
 
 /* ---- y ------------------------------------------------------------------------------------------------- */
 
-/* Where a chunk's results go: 3D: rows of U and W; 2D: rows of the stage. Both point to the tile's first row. */
+/* The place of a chunk's results: 3D: rows of U and W; 2D: rows of the stage. Both point to the tile's first row. */
 typedef struct Out {
   Real *U, *W, *carry;
   int column, vectors;
@@ -287,8 +287,8 @@ static void layer_rows(March *m, const Tile *tile, int layer, const Real *U, con
   }
 }
 
-/* Plane z of x for this tile, corrected where the job says so. Planes of other tasks were corrected before
- * (save_planes), rows above the tile are the next tile's to write. */
+/* Plane z of x for this tile, corrected if the job has a correction. Planes of other tasks were corrected before
+ * (save_planes); the next tile writes the rows above this tile. */
 static const Real *plane_of(March *m, const Tile *tile, int z) {
   const TesiSeparable *plan = m->plan;
   const TesiSeparableTask *task = m->task;
@@ -348,7 +348,8 @@ size_t REAL_NAME(tesk_separable_workspace)(const TesiSeparable *plan, const Tesi
   return lay_out(&m, NULL);
 }
 
-/* What this task reads of x but other tasks write, corrected: planes of the layer below, and the one above. */
+/* Corrected copies of the parts of x that this task reads but other tasks write: planes of the layer below, and the
+ * plane above. */
 void REAL_NAME(tesk_separable_save)(const TesiSeparable *plan, int number, const TesiSeparableJob *job) {
   const TesiSeparableTask *task = &plan->tasks[number];
   const int k = plan->degree;

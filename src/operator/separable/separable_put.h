@@ -1,5 +1,5 @@
-/* What the separable operator does with vectors in memory beside contracting them, for the *_simd.c files: results
- * are written, residuals are rounded to float32 and summed up, a correction is added to x on its way in. */
+/* Memory operations of the separable operator beside its contractions, for the *_simd.c files: results are written,
+ * residuals are rounded to float32 and their squares summed, a correction is added to x while x is read. */
 #ifndef TESI_SEPARABLE_PUT_H
 #define TESI_SEPARABLE_PUT_H
 

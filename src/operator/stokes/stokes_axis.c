@@ -10,7 +10,7 @@ double tesi_penalty_factor(TesPenalty penalty, int k, double below, double above
   return tesi_rt_penalty(penalty, k) * (1 / below + 1 / above) / 2;
 }
 
-/* Cells touch the rows of their own nodes. */
+/* Adds stiffness and mass of the cells to the rows of their nodes. */
 static void add_nodes(const double *M, const double *K, TesiStokesAxis *s) {
   const TesiAxis *a = &s->nodal;
   const int p = a->degree + 1;
@@ -82,8 +82,8 @@ static void add_faces(TesPenalty penalty, TesiStokesAxis *s) {
   if (a->end[1] == TESI_WEAK) add_face((const int[]){last, -1}, s->boundary[1], s);
 }
 
-/* Columns of the first entry. The row of a node has the columns of the cells beside it; the row of a mode has the
- * columns of its cell and, for Ld, of the neighbours. */
+/* First columns of rows. The row of a node has the columns of the cells beside it; the row of a mode has the columns
+ * of its cell and, for Ld, of the neighbours. */
 static TesStatus create_bands(TesContext *ctx, TesiStokesAxis *s) {
   TesStatus status = TES_OK;
   const int n = s->modal.step, nodes = s->nodal.nodes, modes = s->modal.nodes;
@@ -113,8 +113,8 @@ static void clear_known(TesiStokesAxis *s) {
   }
 }
 
-/* Element dg has no nodes. Patches of modes take the ends of intervals from nodes that are given where its values
- * are. */
+/* Element dg has no nodes. Patches of modes recognise the ends of intervals by given nodes, so nodes are given where
+ * the values of dg are given. */
 static TesiAxis nodes_above(const TesiAxis *modal) {
   TesiAxis nodal = *modal;
   nodal.basis = TESI_NODES;

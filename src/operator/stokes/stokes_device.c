@@ -14,11 +14,11 @@ typedef struct Entries {
 
 struct TesiStokesDevice {
   TeskStokes arguments;
-  Entries entries, single[2];    /* single: of a float32 x, by the precision of y */
+  Entries entries, single[2];    /* single: for a float32 x, by the precision of y */
   void *memory[3][BANDS], *work; /* device */
-  TesiStokesTiles *tiles;        /* where they serve, instead of all else */
+  TesiStokesTiles *tiles;        /* stokes_tiles.cu; where it serves, nothing else is created */
   TesiKernel mass, divergence;   /* of flows in time */
-  TesVector *roots;              /* [blocks] of the divergence; NULL: these two are not there */
+  TesVector *roots;              /* [blocks] parts of the divergence; NULL: kernels not yet asked for */
 };
 
 static TesStatus upload_axis(const TesOperator *op, int d, TesiStokesDevice *device) {
@@ -55,7 +55,7 @@ done:
   return status;
 }
 
-/* What kernels that take bands need. */
+/* The bands for kernels that use them. */
 static TesStatus upload_axes(const TesOperator *op, TesiStokesDevice *device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -66,7 +66,7 @@ done:
   return status;
 }
 
-/* One thread per entry, in two launches: for what stokes_tiles.cu does not serve. */
+/* One thread per entry, in two launches: for operators that stokes_tiles.cu does not serve. */
 static TesStatus create_entries(const TesOperator *op, TesiStokesDevice *device) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -28,7 +28,7 @@ static void pick(const TesiBand *band, int rows, const int *row, int columns, co
     for (int j = 0; j < columns; j++) A[i * columns + j] = tesi_band_entry(band, row[i], column[j]);
 }
 
-/* Where an entry goes when the interval is mirrored, and its sign; n: modes of a cell. */
+/* The place of an entry after mirroring of the interval, and its sign; n: modes of a cell. */
 static int mirrored(bool node, int n, int count, int i, int *sign) {
   *sign = node || i % n % 2 == 0 ? 1 : -1;
   return node ? count - 1 - i : (count / n - 1 - i / n) * n + i % n;
@@ -63,7 +63,7 @@ static bool is_symmetric(const TesiStokesLocalAxis *l) {
          is_mirrored(n, D, false, N, true, M, -1);
 }
 
-/* Ld z = ld z with even and odd z: the modes of the upper half, in reverse and with their signs, make it
+/* Ld z = ld z with even and odd z. The modes of the upper half, in reverse order and with their signs, make Ld
  * centrosymmetric. */
 static TesStatus diagonalize_modes(TesContext *ctx, const double *one, TesiStokesLocalAxis *l) {
   TesStatus status = TES_OK;
@@ -113,7 +113,7 @@ done:
   return status;
 }
 
-/* The entries of Ld[N][N] of cell `far` become those of the other cell, mirrored. */
+/* The entries of Ld[N][N] of cell `far` become the mirrored entries of the other cell. */
 static void repeat_near(int N, TesiStokesFar far, double *Ld) {
   const int n = N / 2, to = far * n, from = n - to;
   for (int i = 0; i < n; i++)
@@ -230,7 +230,7 @@ bool tesi_stokes_local_scales(const TesiStokesLocalAxis *a, const TesiStokesLoca
   double of_a = 0, of_b = 0;
   if (M != b->nodes || N != b->modes || a->symmetric != b->symmetric) return false;
   for (int i = 0; i < N; i++) of_a += a->e[i] * a->e[i], of_b += b->e[i] * b->e[i];
-  *scale = of_b / of_a; /* of lengths: their squares are those of 1 */
+  *scale = of_b / of_a; /* of lengths: the squares of e sum to |1|^2 */
   const double s = *scale;
   return is_multiple(M, a->lc, s * s, b->lc) && is_multiple(N, a->ld, s * s, b->ld) &&
          is_multiple(N * M, a->G, s, b->G) && is_multiple(N, a->e, 1 / sqrt(s), b->e);
@@ -263,7 +263,7 @@ static void modes_of(const TesiStokesBlock *b, int row, int m[3]) {
   m[2] = b->first[2] + row / b->extent[0] / b->extent[1];
 }
 
-/* Of component i: entry of S where only direction i differs, from modes m to `other`. */
+/* For component i: the entry of S where only direction i differs, from modes m to `other`. */
 static double entry(const TesiStokesLocal *l, int i, const int m[3], int other) {
   const TesiStokesLocalAxis *a = l->axis[i];
   const double *row = a->G + m[i] * a->nodes, *column = a->G + other * a->nodes;
@@ -304,7 +304,7 @@ static void add_constant(int n, const double *e, double factor, double *S) {
     for (int c = 0; c < n; c++) S[(int64_t)r * n + c] += factor * e[r] * e[c];
 }
 
-/* Symmetric: what LAPACK calls the lower triangle of columns is the upper one of rows. */
+/* LAPACK's lower triangle by columns is the upper triangle by rows of this symmetric matrix. */
 static int invert_matrix(int n, double *S) {
   int info = LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, S, n);
   if (info == 0) info = LAPACKE_dpotri(LAPACK_COL_MAJOR, 'L', n, S, n);
@@ -313,7 +313,7 @@ static int invert_matrix(int n, double *S) {
   return info;
 }
 
-/* e[size]: work. What LAPACK says. */
+/* e[size]: work. Returns LAPACK's result. */
 static int invert(const TesiStokesInverse *one, double *e) {
   const TesiStokesLocal *l = one->local;
   const TesiStokesBlock *b = &one->block;
@@ -343,9 +343,9 @@ static void invert_some(const void *data, TesiSpan span) {
     all->info[i] = invert(&all->one[i], all->work + (int64_t)span.thread * all->most);
 }
 
-/* Several: one thread each. One: the threads of BLAS. */
+/* Several inverses: one thread each. One inverse: the threads of BLAS. */
 TesStatus tesi_stokes_local_invert_all(TesContext *ctx, int count, const TesiStokesInverse *one) {
-  enum { FASTER = 16 }; /* products in the time in which simple loops read a number */
+  enum { FASTER = 16 }; /* how many products take as long as a simple loop takes to read one number */
   TesStatus status = TES_OK;
   Inverses all = {.one = one};
   double work = 0;

@@ -1,4 +1,4 @@
-/* The kind stokes: products with banded matrices, a direction at a time. */
+/* The kind stokes: products with banded matrices, one direction at a time. */
 #include "operator/stokes/stokes_operator.h"
 #include <math.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ static TesStatus add_mass(const TesOperator *op, double factor, const TesVector 
   return TES_OK;
 }
 
-/* On several ranks nodes at cuts have a part of the product from each side. */
+/* On several ranks each side of a cut has a part of the product at its nodes. */
 TesStatus tesi_stokes_add_mass(const TesOperator *op, double factor, const TesVector *x, TesVector *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -140,7 +140,7 @@ static double diagonal_entry(const TesiStokes *s, int i, int64_t j) {
          s->nu * tesi_band_entry(&s->axis[i].stiffness, node[i], node[i]);
 }
 
-/* 0 for the pressure. On the host, then sent. */
+/* 0 for the pressure. Computed on the host, then copied. */
 static TesStatus diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -162,7 +162,7 @@ done:
   return status;
 }
 
-/* Columns of known nodes are there, rows are not. */
+/* Columns of known nodes count; their rows do not. */
 static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   return residual(op, b->data, u->data, b->data);
 }
@@ -208,8 +208,8 @@ static const char *refuses(const TesOperatorDesc *desc) {
   return tesi_form_term(&desc->form, TES_TERM_DIVERGENCE, 0) ? NULL : "the form has no divergence term";
 }
 
-/* The constant pressure, which cycles in float32 do not ask for: 1 has the coefficient sqrt(volume of the cell) at the
- * mode 0. */
+/* The constant pressure; cycles in float32 do not ask for it. In coefficients the function 1 is sqrt(volume of the
+ * cell) at mode 0 of each cell. */
 TesStatus tesi_stokes_create_null(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -222,7 +222,8 @@ done:
   return status;
 }
 
-/* Component i may be shifted where its own direction is open or periodic, and no face of another prescribes it. */
+/* Component i may contain an arbitrary constant if its own direction is open or periodic, and no face of another
+ * direction prescribes the component. */
 TesStatus tesi_stokes_check_determined(const TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

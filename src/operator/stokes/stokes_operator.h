@@ -2,8 +2,8 @@
  *
  *   (A u)_i = nu (sum over directions a of A_a) u_i + alpha Mc u_i,   B u = sum over i of D u_i,
  *
- * A_a being Lc in direction i for a = i, and for other a the product of Ld in direction a and Mc in direction i. Mc
- * and D of component i act in direction i. There are four banded matrices per direction (tensor/band.h):
+ * For a = i, A_a is Lc in direction i; for other a it is the product of Ld in direction a and Mc in direction i.
+ * Mc and D of component i act in direction i. There are four banded matrices per direction (tensor/band.h):
  *
  *   Lc, Mc: stiffness and mass of the nodes;
  *   D: (mode, derivative of a node);
@@ -22,7 +22,7 @@
 #include "tensor/band.h"
 
 typedef struct TesiStokesAxis {
-  TesiAxis nodal, modal;           /* of the space, whose arrays these are */
+  TesiAxis nodal, modal;           /* the space's arrays */
   TesiBand stiffness, mass;        /* Lc, Mc: [nodes][nodes] */
   TesiBand penalty;                /* Ld: [modes][modes] */
   TesiBand derivative, transposed; /* D: [modes][nodes], D' */
@@ -41,16 +41,15 @@ typedef struct TesiStokes {
 static inline const TesiStokes *tesi_stokes_of(const TesOperator *op) {
   return op->data;
 }
-/* Kinds of stokes operators: over such an operator's TesiStokes. The constant pressure as op->null, of float64
- * operators; whether every component of the velocity is determined (TES_INVALID_INPUT). */
+/* For operators of kinds with a TesiStokes. Sets op->null of a float64 operator to the constant pressure. */
 TesStatus tesi_stokes_create_null(TesOperator *op);
-/* The space, nu and alpha, which messages call so. */
+/* Sets s->space, nu and alpha from the form, and checks them. Messages use the names `diffusion` and `mass`. */
 TesStatus tesi_stokes_take_constants(const TesOperator *op, const char *diffusion, const char *mass,
                                      TesiStokes *s);
 TesStatus tesi_stokes_check_determined(const TesOperator *op);
 /* The penalty at a face between cells of these widths, for k. */
 double tesi_penalty_factor(TesPenalty penalty, int k, double below, double above);
-/* The matrices of a direction; fill: of s->modal, and s->nodal where its step is not 0. */
+/* The matrices of a direction. fill: of s->modal, and of s->nodal where its step is not 0. */
 TesStatus tesi_stokes_axis_fill(TesContext *ctx, TesPenalty penalty, TesiStokesAxis *axis);
 TesStatus tesi_stokes_axis_create(const TesSpace *space, int d, TesPenalty penalty, TesiStokesAxis *axis);
 void tesi_stokes_axis_free(TesContext *ctx, TesiStokesAxis *axis);

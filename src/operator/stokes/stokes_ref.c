@@ -1,5 +1,5 @@
-/* Stokes operators from their definition: quadrature over cells and faces, basis function by basis function. Shares no
- * matrix with the bands, and no loop with the sum factorisation of viscosities that vary. */
+/* Stokes operators from their definition: quadrature over cells and faces, basis function by basis function. It
+ * shares no matrix with the bands, and no loop with the sum factorisation for varying viscosities. */
 #include <string.h>
 #include "basis/gauss.h"
 #include "functional/rt/rt_functional.h"
@@ -12,7 +12,7 @@ enum {
   FACE = TESI_RT_POINTS * TESI_RT_POINTS
 };
 
-/* The form, and its vectors. */
+/* The form and its vectors. */
 typedef struct Form {
   TesContext *context;
   const TesSpace *space;
@@ -25,7 +25,7 @@ typedef struct Form {
   double *y;
 } Form;
 
-/* Points of a cell or a face of it: in each direction where, and the basis functions there. */
+/* Points of a cell or of one of its faces: per direction the coordinates, and the basis functions there. */
 typedef struct Points {
   const TesSpace *space;
   int cell[3], count[3], all;
@@ -33,7 +33,7 @@ typedef struct Points {
   double w[POINTS], nu[POINTS], at[3 * POINTS];
 } Points;
 
-/* nu at the points; on faces a little inside of the cell, where there is another one. */
+/* nu at the points; points of a face with a neighbour lie slightly inside the cell. */
 static TesStatus take_nu(const Form *f, int face, double t, bool inner, Points *p) {
   const TesSpace *space = f->space;
   for (int q = 0; q < p->all; q++) {
@@ -52,7 +52,7 @@ static TesStatus take_nu(const Form *f, int face, double t, bool inner, Points *
                : TES_OK;
 }
 
-/* At Gauss points, but for direction `face` (-1: none) at t. */
+/* At Gauss points, except for direction `face` (-1: none), which is at t. */
 static TesStatus set_points(const Form *f, const int cell[3], int face, double t, bool inner, Points *p) {
   const TesSpace *space = f->space;
   double x[TESI_MAX_POINTS], w[TESI_MAX_POINTS];
@@ -189,7 +189,7 @@ static void add_face(const Form *f, const Sides *s, double *values) {
   }
 }
 
-/* The face below a cell in direction d, and the one above it where that is the last. */
+/* The face below a cell in direction d, and for the last cell also the face above. */
 static TesStatus add_faces(const Form *f, const int cell[3], int d, Points *points, double *values) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;

@@ -10,7 +10,7 @@
 
 enum { DEGREES = 4, MOST = DEGREES + 1, NODES = MOST + 1 };
 
-/* How the kernel is cut, by precision and n: pairs of cells in the directions across, blocks a multiprocessor. */
+/* The cut of the kernel, by precision and n: pairs of cells in the directions across, blocks per multiprocessor. */
 typedef struct Cut {
   int across[2], blocks;
 } Cut;
@@ -20,7 +20,7 @@ static const Cut cuts[2][MOST + 1] = {
 
 struct TesiStokesTiles {
   TesPrecision precision;
-  TesiKernel kernel, single[2]; /* single: of a float32 x, by the precision of y */
+  TesiKernel kernel, single[2]; /* single: for a float32 x, by the precision of y */
   TeskStokesTiles arguments;
   double reference[2 * MOST + MOST * MOST + 2 * NODES * NODES + MOST * NODES]; /* numbers of the precision */
   void *numbers[3], *derivative;                                               /* device */
@@ -95,7 +95,7 @@ static void make_tiles(const Cut *cut, int n, TeskStokesTiles *s) {
   }
 }
 
-/* From a mode to the next in shared memory, so that a warp of any stage spreads over the banks. */
+/* The distance between modes in shared memory, chosen so that a warp uses all banks in any stage. */
 static int mode_pitch(int n, int pairs) {
   return (pairs * TESK_TILES_PITCH / 8 + 1) * 8 + (n % 2 ? 4 : 2);
 }

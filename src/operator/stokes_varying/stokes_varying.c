@@ -22,7 +22,8 @@ done:
   return status;
 }
 
-/* Points of a face; of inner ones a little inside of the cell, so that a jump along the face has two sides. */
+/* Points of a face. Points of inner faces lie slightly inside the cell, so that a jump of nu along the face has two
+ * sides. */
 static void face_points(const TesiStokesVarying *s, const int cell[3], int d, int end, double *x) {
   const TesSpace *space = s->stokes.space;
   const TesiAxis *normal = tesi_modal(space, d);
@@ -66,7 +67,7 @@ done:
   return status;
 }
 
-/* Both sides of inner faces get the harmonic mean of what they have. */
+/* Inner faces get the harmonic mean of the values on both sides. */
 static void join_faces(TesiStokesVarying *s, int64_t cells) {
   const TesSpace *space = s->stokes.space;
   int64_t step = 1;
@@ -108,8 +109,8 @@ done:
 
 /* ---- products ------------------------------------------------------------------------------------------ */
 
-/* Rows of cells along x of one colour in y and z share no unknowns; periodic directions of an odd number have a
- * third. */
+/* Rows of cells along x with one colour in y and z share no unknowns; periodic directions with an odd number of cells
+ * have a third colour. */
 static int colour_of(const TesiAxis *a, int cell) {
   return a->periodic && a->cells % 2 && cell == a->cells - 1 ? 2 : cell % 2;
 }
@@ -181,12 +182,13 @@ static TesStatus residual(const TesOperator *op, const void *b, const void *x, v
   return compute(op, b, x, r);
 }
 
-/* Known nodes of u take part as columns; rows of theirs are zero. */
+/* Known nodes of u count as columns; their rows are zero. */
 static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   return compute(op, b->data, u->data, b->data);
 }
 
-/* Entry by entry, from the cells that have it; 1 at known nodes, 0 for the pressure. On the host, then sent. */
+/* Entry by entry, from the cells that have the entry; 1 at known nodes, 0 for the pressure. Computed on the host,
+ * then copied. */
 static TesStatus diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -229,7 +231,7 @@ done:
   return status;
 }
 
-/* A cell: dim^2 gradients and as many tests, on each inner face about 8 evaluations a component. */
+/* A cell: dim^2 gradients and as many tests; each inner face: about 8 evaluations per component. */
 static TesCost cost(const TesOperator *op) {
   const TesiStokesVarying *s = tesi_stokes_varying_of(op);
   const TesSpace *space = s->stokes.space;

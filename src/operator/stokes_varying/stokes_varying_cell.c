@@ -1,12 +1,12 @@
-/* What a cell and its faces add to the rows of the cell: sum factorisation with tables of the unit cell. */
+/* The contributions of a cell and its faces to the rows of the cell: sum factorisation with tables of the unit
+ * cell. */
 #include <string.h>
 #include "operator/stokes_varying/stokes_varying.h"
 #include "tensor/contract.h"
 
 enum { AXES = 3 };
 
-/* Arrays of a thread. Local values of the cell, local values of a neighbour, sums; at points: derivatives and
- * others. */
+/* Arrays of a thread: local values of the cell and of a neighbour, sums; at points derivatives and others. */
 typedef struct Work {
   double *u[TESI_RT_PARTS], *other[AXES], *out[TESI_RT_PARTS], *gradient[AXES * AXES], *values, *jump, *mean,
       *scratch[2];
@@ -53,8 +53,8 @@ static int count_entries(int n, const double *v, int *at) {
   return count;
 }
 
-/* What evaluate() gives of one basis function, a product of columns of the tables: the columns of dense matrices, at a
- * sixth of the cost. */
+/* The result of evaluate() for one basis function, as a product of columns of the tables. For columns of dense
+ * matrices this costs a sixth. */
 static void evaluate_one(int dim, const double *const table[3], const int points[3], const int e[3], int at,
                          double factor, double *values) {
   const int j[3] = {at % e[0], at / e[0] % e[1], at / e[0] / e[1]};
@@ -87,7 +87,7 @@ static void evaluate(const TesiStokesVarying *s, const TesiRtTables *const t[3],
   }
 }
 
-/* out <- out + factor times the transpose of it. */
+/* out <- out + factor times the transpose of evaluate(). */
 static void test(const TesiStokesVarying *s, const TesiRtTables *const t[3], const Work *w, int part,
                  int derivative, double factor, const double *values, double *out) {
   const TesSpace *space = s->stokes.space;
@@ -104,7 +104,7 @@ static void test(const TesiStokesVarying *s, const TesiRtTables *const t[3], con
   for (int i = 0; i < e[0] * e[1] * e[2]; i++) out[i] += factor * from[i];
 }
 
-/* Whether anything is there. */
+/* Whether any number is not zero. */
 static bool read_parts(const TesSpace *space, int parts, const int cell[3], const double *x,
                        double *const *local) {
   bool any = false;
@@ -269,7 +269,7 @@ done:
   return status;
 }
 
-/* g: given values of component i at the points of a boundary face, weighted: as a jump of -g would be. */
+/* g: given values of component i at the points of a boundary face, weighted. They act like a jump of -g. */
 void tesi_stokes_varying_face(const TesiStokesVarying *s, const int cell[3], int d, int end, int i,
                               const double *g, double *work, double *b) {
   const TesSpace *space = s->stokes.space;

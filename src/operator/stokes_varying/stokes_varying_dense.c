@@ -4,7 +4,7 @@
 #include "basis/blas.h"
 #include "operator/stokes_varying/stokes_varying.h"
 
-/* e[n]: the constant pressure, of norm 1: the mode 0 of a cell has the coefficient sqrt(its volume). */
+/* e[n]: the constant pressure of norm 1: the coefficient of mode 0 of a cell is sqrt(volume of the cell). */
 static void fill_constant(const TesSpace *space, int n, const int64_t *list, double *e) {
   double norm = 0;
   for (int i = 0; i < n; i++) {
@@ -52,7 +52,7 @@ TesStatus tesi_stokes_varying_factor(const TesOperator *op, int cells, const int
   *factor = closed ? nu : 0;
   if (closed) {
     fill_constant(s->stokes.space, n, list, e);
-    add_constant(n, e, -1 / nu, K); /* the Schur complement is of the size 1 / nu */
+    add_constant(n, e, -1 / nu, K); /* the Schur complement has the size 1 / nu */
   }
   TES_TRY(tesi_blas_begin(ctx, n));
   TES_TRY(refuse(ctx, n, LAPACKE_dgetrf(LAPACK_COL_MAJOR, n, n, K, n, pivot)));

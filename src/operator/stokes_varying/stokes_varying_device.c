@@ -28,7 +28,7 @@ struct TesiStokesVaryingDevice {
 
 /* ---- the kernel ---------------------------------------------------------------------------------------- */
 
-/* Numbers of memory of a cell, as the kernel has them. */
+/* Numbers of work memory per cell, as in the kernel. */
 static int64_t numbers_of(const TesiStokesVarying *s) {
   const int64_t dim = s->stokes.space->dim, n = s->stokes.space->degree + 1, layers = dim == 3 ? n : 1,
                 all = dim * (n + 1) * n * layers + n * n * layers,
@@ -47,7 +47,8 @@ static void cut(const TesiStokesVarying *s, TesiStokesVaryingDevice *device) {
                        : (size_t)device->of_block * size;
 }
 
-/* slope[r][c]: the derivative at point r of the polynomial of point c; back: its transpose between weights. */
+/* slope[r][c]: the derivative at point r of the basis polynomial of point c; back[r][c]: slope[c][r] times the weight
+ * of c over the weight of r. */
 static TesStatus make_tables(const TesOperator *op, char **tables) {
   const TesiStokesVarying *s = tesi_stokes_varying_of(op);
   const TesiRtTables *t = &s->cell;

@@ -31,7 +31,7 @@ static void differentiate(const TesiBatches *b, int d, bool transposed, const do
   b->loops.contract(size, d, b->q, b->q, transposed, b->D, in, out);
 }
 
-/* On boxes only the diagonal of X is there. */
+/* On boxes only the diagonal of X is set. */
 static bool is_there(const TesiBatches *b, int e, int c) {
   return !b->box || e == c;
 }
@@ -80,7 +80,7 @@ static void divergence(const Pass *pass, int64_t task, int64_t number, double *m
   tesi_batch_integrate(&sums, task, &batch, w.sum, w.scratch);
 }
 
-/* b_i += sum over points of p div v_i, p with the weights; w->u[1] is scratch. */
+/* b_i += sum over points of p div v_i; p includes the weights; w->u[1] is scratch. */
 static void add_gradient(const TesiTaylorHood *m, int64_t task, const TesiBatch *batch, const Work *w,
                          const double *p) {
   const TesiBatches *b = m->v;
@@ -125,7 +125,7 @@ static void grad_div(const Pass *pass, int64_t task, int64_t number, double *mem
   add_gradient(m, task, &batch, &w, w.u[0]);
 }
 
-/* The largest |B_e| of lanes with a cell. */
+/* The largest |B_e| over the lanes with a cell. */
 static double largest(const TesiBatches *b, double *const B[3], const double *weight) {
   const int64_t n = tesi_batches_array(b);
   double most = 0;
@@ -206,7 +206,7 @@ static void run_tasks(const void *data, TesiSpan span) {
   if (pass->rate) pass->rate[span.thread] = rate;
 }
 
-/* out += what the pass adds to `count` sums, whose vectors stand behind each other. */
+/* out += the results of the pass for `count` sums, whose vectors lie one after another. */
 static void add(Pass *pass, TesiSums *sums, int count, double *out) {
   TesiTaylorHood *m = pass->m;
   const int64_t length = sums->batches->length;
@@ -219,7 +219,7 @@ static void add(Pass *pass, TesiSums *sums, int count, double *out) {
   for (int c = 0; c < count; c++) tesi_sums_finish(&sums[c]);
 }
 
-/* *values <- what the host can read: the vector's own entries, or a copy of what a device holds. NULL stays NULL. */
+/* *values <- host memory to read from: the vector's own entries, or a copy of device memory. NULL stays NULL. */
 static TesStatus borrow(TesContext *ctx, const TesVector *v, double **values) {
   TesStatus status = TES_OK;
   *values = v && !tesi_has_kernels(ctx) ? v->data : NULL;
@@ -230,7 +230,7 @@ done:
   return status;
 }
 
-/* Ends a loan; written: the entries were changed. */
+/* Ends a loan of values. written: the entries were changed. */
 static TesStatus give_back(TesContext *ctx, TesVector *v, bool written, double **values) {
   TesStatus status = TES_OK;
   if (!v || !*values || !tesi_has_kernels(ctx)) return TES_OK;
@@ -239,21 +239,21 @@ static TesStatus give_back(TesContext *ctx, TesVector *v, bool written, double *
   return status;
 }
 
-/* What a pass reads and writes. Element iso has no kernels for these passes: its vectors are copied to the host then,
- * for a force or a residual now and then. */
+/* Input and output of a pass. Element iso has no kernels for these passes; its vectors are copied to the host, which
+ * happens only for a force or a residual now and then. */
 typedef struct Vectors {
   const TesVector *in, *gamma;
   TesVector *out, *cell; /* NULL: none */
-  bool add;              /* to `out`, else it is written over */
+  bool add;              /* add to `out`; otherwise `out` is overwritten */
 } Vectors;
 
-/* Nodes of several ranks get the parts of all. */
+/* Adds the contributions of all ranks at common nodes. */
 static void sum_over_ranks(const TesSpace *space, int count, double *out) {
   for (int c = 0; c < count; c++)
     tesi_exchange_sum(space->layout->shared, TES_DOUBLE, out + c * space->length);
 }
 
-/* The same of a vector on a device, after a pass with this status. */
+/* The same for a vector on a device, after a pass with this status. */
 static TesStatus sum_copies(TesStatus status, const TesSpace *space, int count, const TesVector *b) {
   for (int c = 0; c < count && status == TES_OK; c++)
     status = tesi_sum_copies(space->context, space->layout->shared, TES_DOUBLE,
@@ -298,7 +298,7 @@ TesStatus tesi_taylor_hood_gradient(TesiTaylorHood *m, const TesVector *p, TesVe
   return run((Pass){.m = m, .batch = gradient}, &(Vectors){.in = p, .out = b}, m->v_sums, m->dim, NULL);
 }
 
-/* What is there already is whole on every rank. */
+/* Values already in the vector are complete on every rank. */
 static TesStatus add_gradient_on_ranks(TesiTaylorHood *m, const TesVector *p, TesVector *b) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
@@ -360,7 +360,7 @@ done:
   return status;
 }
 
-/* Points of convection a direction. On affine cells the integrand is a polynomial of 3k a direction. */
+/* Points of convection per direction. On affine cells the integrand is a polynomial of degree 3k per direction. */
 static int points_over(const TesiTaylorHood *m) {
   const int k = m->velocity->degree;
   const bool affine = m->v->box || m->v->geometry->kind == TES_GEOMETRY_AFFINE;
@@ -395,7 +395,7 @@ TesStatus tesi_taylor_hood_create(const TesSpace *velocity, const TesSpace *pres
   TES_TRY(tesi_batches_create(m->pressure, k + 1, &m->p));
   TES_TRY(tesi_batches_create(m->velocity, points_over(m), &m->over));
   TES_TRY(list_faces(m));
-  /* element iso, of degree 1, has kernels of its own and takes no pass: batches alone */
+  /* element iso, of degree 1, has its own kernels and uses only the batches */
   TES_TRY(tesi_has_kernels(ctx) && k > 1 ? tesi_taylor_hood_device_create(m) : create_loops(m));
   *taylor_hood = m;
   m = NULL;

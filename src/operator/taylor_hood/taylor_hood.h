@@ -1,19 +1,20 @@
-/* What couples a velocity of Q_k, a function of `dim` components, and a pressure of Q_(k-1) on meshes of any kind,
- * and the convection of the velocity by itself:
+/* The coupling of a velocity of Q_k, a function of `dim` components, with a pressure of Q_(k-1) on meshes of any
+ * kind, and the convection of the velocity by itself:
  *
  *   divergence   b_i = int (div u) phi_i                     phi_i a node of the pressure
  *   gradient     b_i = int p div v_i                         v_i a node of the velocity: the transpose
  *   convection   b_i = int (u . grad u) . v_i
  *   grad-div     b_i = sum over cells K of gamma_K int_K (div u) (div v_i)
  *
- * over all nodes: boundary values take part, and nodes that have them get their integrals. Eight cells at a time,
- * by k + 1 Gauss points a direction, convection by 3k/2 + 2, on affine cells by 3k/2 + 1, which are exact there.
+ * over all nodes: boundary values take part, and nodes with boundary values get their integrals too. Loops take eight
+ * cells at a time. k + 1 Gauss points per direction; convection takes 3k/2 + 2, on affine cells 3k/2 + 1, which are
+ * exact there.
  *
  * On reference coordinates: X = J^-1 at a point, d u / d x_c = sum over e of X_ec d u / d xi_e, and the velocity along
  * them is B = X u. On boxes X is diagonal.
  *
- * Bytes: a velocity is read and written once; points are computed anew in each pass, nothing is stored a point. On
- * devices with kernels: taylor_hood_device.h. */
+ * Bytes: a velocity is read and written once; each pass computes its numbers at points anew, nothing is stored per
+ * point. On devices with kernels: taylor_hood_device.h. */
 #ifndef TESI_TAYLOR_HOOD_H
 #define TESI_TAYLOR_HOOD_H
 
@@ -33,21 +34,21 @@ typedef struct TesiTaylorHood {
   double *memory; /* [threads][share] */
   int64_t share;
   int threads;
-  TesiTaylorHoodDevice *device; /* with kernels, which have no use for sums and memory; else NULL */
+  TesiTaylorHoodDevice *device; /* on devices with kernels, where sums and memory are unused; else NULL */
 } TesiTaylorHood;
 
-/* velocity, pressure: spaces of one component over one mesh, of which no node is given; degree of the first one
- * larger. References are kept. Errors: TES_OUT_OF_MEMORY; on devices with kernels TES_MISSING beyond degrees 2 to 8. */
+/* velocity, pressure: spaces of one component over one mesh without given nodes; the velocity has the larger degree.
+ * References are kept. Errors: TES_OUT_OF_MEMORY; on devices with kernels TES_MISSING outside degrees 2 to 8. */
 TesStatus tesi_taylor_hood_create(const TesSpace *velocity, const TesSpace *pressure,
                                   TesiTaylorHood **taylor_hood);
 void tesi_taylor_hood_destroy(TesiTaylorHood **taylor_hood);
 
-/* u: components behind each other. b is written over. The same bits for any number of threads. */
+/* u: the components, one after the other. b is overwritten. The same bits for any number of threads. */
 TesStatus tesi_taylor_hood_divergence(TesiTaylorHood *taylor_hood, const TesVector *u, TesVector *b);
 TesStatus tesi_taylor_hood_gradient(TesiTaylorHood *taylor_hood, const TesVector *p, TesVector *b);
 /* The same, added to b. */
 TesStatus tesi_taylor_hood_add_gradient(TesiTaylorHood *taylor_hood, const TesVector *p, TesVector *b);
-/* rate <- the largest |B_e| at a point, on cells [0, 1]: cells a unit of time. */
+/* rate <- the largest |B_e| at a point, in cells per unit of time. */
 TesStatus tesi_taylor_hood_convection(TesiTaylorHood *taylor_hood, const TesVector *u, TesVector *b,
                                       double *rate);
 
@@ -59,7 +60,7 @@ TesStatus tesi_taylor_hood_reach(TesiTaylorHood *taylor_hood, const TesVector *u
 TesStatus tesi_taylor_hood_grad_div(TesiTaylorHood *taylor_hood, const TesVector *gamma, const TesVector *u,
                                     TesVector *b);
 
-/* Plain, cell by cell and point by point, all basis functions at each point: the tests' yardstick. Host arrays. */
+/* Plain version for tests: cell by cell and point by point, with all basis functions at each point. Host arrays. */
 TesStatus tesi_taylor_hood_divergence_ref(const TesiTaylorHood *taylor_hood, const double *u, double *b);
 TesStatus tesi_taylor_hood_gradient_ref(const TesiTaylorHood *taylor_hood, const double *p, double *b);
 TesStatus tesi_taylor_hood_convection_ref(const TesiTaylorHood *taylor_hood, const double *u, double *b,
@@ -74,7 +75,7 @@ TesStatus tesi_taylor_hood_boundary_ref(const TesiTaylorHood *taylor_hood, int b
 
 /* ---- boundaries ---- */
 
-/* Faces of some boundaries, with as many points a direction as convection. */
+/* Faces of some boundaries, with as many points per direction as convection. */
 typedef struct TesiTaylorHoodFaces {
   TesiFaceRule rule;
   TesiBoundaryFace *face;
@@ -86,11 +87,12 @@ typedef struct TesiTaylorHoodFaces {
 TesStatus tesi_taylor_hood_faces_create(const TesiTaylorHood *taylor_hood, const bool *wanted,
                                         TesiTaylorHoodFaces *faces);
 void tesi_taylor_hood_faces_free(const TesiTaylorHood *taylor_hood, TesiTaylorHoodFaces *faces);
-/* b_i += - int 1/2 min(u.n, 0) u . v_i: what keeps a flow that turns back into an open boundary from gaining energy. */
+/* b_i += - int 1/2 min(u.n, 0) u . v_i. This term keeps a flow that turns back into an open boundary from gaining
+ * energy. */
 TesStatus tesi_taylor_hood_backflow(const TesiTaylorHood *taylor_hood, TesiTaylorHoodFaces *faces,
                                     const TesVector *u, TesVector *b);
-/* On the host, whatever the device: b_i += int (g - P n) . v_i, the stress of open boundaries, with the functions of
- * each: given[..].g[0 .. dim - 1] is g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
+/* On the host, whatever the device: b_i += int (g - P n) . v_i, the stress at open boundaries. given[..] has the
+ * functions of a boundary: g[0 .. dim - 1] is g, g[dim] is P; NULL: 0. Errors: TES_NAN with the point. */
 TesStatus tesi_taylor_hood_stress(const TesiTaylorHood *taylor_hood, const TesiTaylorHoodFaces *faces,
                                   const TesiGiven *given, double *b);
 /* *net <- int g . n, *through <- int |g . n|, *total <- int |g|, of all faces together. */

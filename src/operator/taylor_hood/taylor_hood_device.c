@@ -14,14 +14,14 @@ enum { AT_POINTS, AFFINE, ALIGNED }; /* numbers of taylor_hood_lines.h */
 enum {
   LEAST = 2,
   MOST = 8 /* degrees */,
-  BLOCK = 128 /* lines a block, at least */,
-  RESIDENT = 768,     /* threads a multiprocessor, about: 85 registers */
+  BLOCK = 128 /* lines per block, at least */,
+  RESIDENT = 768,     /* threads per multiprocessor, about: 85 registers */
   RESIDENT_TWO = 1152 /* of degree 2: 56 */
 };
 
 /* The kernels over one set of points. */
 typedef struct Points {
-  int q, each, threads; /* points a direction; cells and threads a block */
+  int q, each, threads; /* points per direction; cells and threads per block */
   size_t shared;
   void *numbers; /* device */
 } Points;
@@ -30,7 +30,7 @@ struct TesiTaylorHoodDevice {
   TesiKernel divergence, gradient, grad_div, convection, backflow;
   Points few, many; /* k + 1, and the points of convection */
   TeskTaylorHood arguments;
-  int numbers;       /* what is known of C */
+  int numbers;       /* the known form of C */
   void *own_numbers; /* device: at the points of convection, where cells are not affine */
   bool hanging;
   int colours;    /* 1: all at once, by atomics */
@@ -52,7 +52,7 @@ typedef struct Fill {
 
 enum { ARRAYS = 13 + 9 };
 
-/* C and 1 / |J| of one lane at one point, where at.weight is w |J|: `step` numbers apart. */
+/* C and 1 / |J| of one lane at one point, `step` numbers apart; at.weight is w |J| there. */
 static void put(const Fill *f, const TesiBatchPoints *at, double *X[3][3], int64_t i, double w, double *to,
                 int64_t step, bool *skew) {
   const double round_off = 1e-12, size = at->weight[i] / w;
@@ -100,7 +100,7 @@ static void fill_span(const void *data, TesiSpan span) {
     fill_batch(f, i, f->memory + span.thread * f->share, &f->skew[span.thread]);
 }
 
-/* *skew: some C is not diagonal, so that `kind` must not be ALIGNED; *numbers stays NULL then. */
+/* *skew <- whether some C is not diagonal. Then `kind` must not be ALIGNED, and *numbers stays NULL. */
 static TesStatus upload_numbers(TesContext *ctx, const TesiBatches *b, int kind, bool *skew, void **numbers) {
   TesStatus status = TES_OK;
   const int threads = tesi_team_threads(ctx, b->cells * b->points);
@@ -121,7 +121,7 @@ done:
   return status;
 }
 
-/* On affine cells one point tells all, and those of convection too. */
+/* On affine cells one point is enough, and its numbers hold at the points of convection too. */
 static TesStatus upload_geometry(const TesiTaylorHood *m, TesiTaylorHoodDevice *d) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
@@ -187,7 +187,7 @@ done:
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 
-/* times the weights of the points */
+/* includes the weights of the points */
 static void weigh(int q, int n, const double *weight, const double *B, double *out) {
   for (int i = 0; i < q * n; i++) out[i] = weight[i / n] * B[i];
 }
@@ -211,7 +211,7 @@ done:
   return status;
 }
 
-/* Cells and threads a block for arrays of q points a direction, `lines` of which are done at a time a cell. */
+/* Cells and threads per block, for arrays of q points per direction; a cell has `lines` lines at a time. */
 static void cut(int dim, int q, int arrays, Points *points) {
   const int lines = dim == 3 ? q * q : q, size = (q | 1) * lines;
   points->q = q;
@@ -306,7 +306,7 @@ static TeskTaylorHood of_colour(const TesiTaylorHoodDevice *d, const Points *poi
   return a;
 }
 
-/* out += what the kernel makes of `in`. gamma: of tesk_grad_div, else NULL. */
+/* out += the result of the kernel for `in`. gamma: for tesk_grad_div, else NULL. */
 static TesStatus add(const TesiTaylorHood *m, const TesiKernel *kernel, const TesVector *in,
                      const TesVector *gamma, TesVector *out) {
   TesContext *ctx = m->context;

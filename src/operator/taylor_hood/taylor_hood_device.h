@@ -15,12 +15,13 @@ TesStatus tesi_taylor_hood_device_gradient(const TesiTaylorHood *taylor_hood, co
                                            TesVector *b);
 TesStatus tesi_taylor_hood_device_add_gradient(const TesiTaylorHood *taylor_hood, const TesVector *p,
                                                TesVector *b);
-/* b NULL: the reach of the mesh, and of_cell (may be NULL) the reach of each cell. One number comes to the host. */
+/* b NULL: the reach of the mesh, and of_cell (may be NULL) the reach of each cell. One number is copied to the
+ * host. */
 TesStatus tesi_taylor_hood_device_convection(const TesiTaylorHood *taylor_hood, const TesVector *u,
                                              TesVector *b, TesVector *of_cell, double *most);
 TesStatus tesi_taylor_hood_device_grad_div(const TesiTaylorHood *taylor_hood, const TesVector *gamma,
                                            const TesVector *u, TesVector *b);
-/* Lists of faces in device memory, made when first asked for; freed with the faces. */
+/* Lists of faces in device memory, made on first use; freed with the faces. */
 TesStatus tesi_taylor_hood_device_backflow(const TesiTaylorHood *taylor_hood, TesiTaylorHoodFaces *faces,
                                            const TesVector *u, TesVector *b);
 

@@ -1,4 +1,4 @@
-/* Integrals over boundary faces: see taylor_hood.h. Faces are few: one thread, in their order. */
+/* Integrals over boundary faces: see taylor_hood.h. Faces are few, so one thread does them in their order. */
 #include <math.h>
 #include <string.h>
 #include "device/copies.h"
@@ -74,7 +74,7 @@ static double normal_part(const TesiTaylorHood *m, const Face *at, int p) {
   return sum;
 }
 
-/* *sum <- where faces of this rank are added: b itself, or on several ranks a velocity of its own. */
+/* *sum <- the vector to which the faces of this rank are added: b itself, or on several ranks a new velocity. */
 static TesStatus begin_sum(const TesiTaylorHood *m, double *b, double **sum) {
   *sum = b;
   if (tesi_ranks(m->context) == 1) return TES_OK;
@@ -130,7 +130,7 @@ TesStatus tesi_taylor_hood_backflow(const TesiTaylorHood *m, TesiTaylorHoodFaces
   return TES_OK;
 }
 
-/* to <- to + sign f at the points of a face, times the normal's component c where c >= 0. */
+/* to <- to + sign f at the points of a face, times component c of the normal if c >= 0. */
 static TesStatus add_function(const TesFunction *f, double sign, int c, const Face *at, double *to) {
   double value[MOST];
   if (!f) return TES_OK;

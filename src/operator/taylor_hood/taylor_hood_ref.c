@@ -1,17 +1,17 @@
-/* The same from its definition: see taylor_hood.h. */
+/* Plain versions from the definition: see taylor_hood.h. */
 #include <math.h>
 #include <string.h>
 #include "functional/functional_ref.h"
 #include "operator/taylor_hood/taylor_hood.h"
 
-/* Values at a point from those at the nodes of its cell. */
+/* Values at a point from the values at the nodes of its cell. */
 static double sum_of(int nodes, const double *basis, const double *local) {
   double sum = 0;
   for (int i = 0; i < nodes; i++) sum += basis[i] * local[i];
   return sum;
 }
 
-/* local[components][nodes] of a cell, and what is added to its nodes. */
+/* local[components][nodes] of a cell, and adding it to the nodes. */
 static void read_cell(const TesiPlain *s, int64_t cell, int components, const double *u,
                       double local[3][TESI_PLAIN_NODES]) {
   for (int c = 0; c < components; c++) tesi_cells_read(s->view, cell, u + c * s->view->length, local[c]);
@@ -26,7 +26,7 @@ static void add_cell(const TesiPlain *s, int64_t cell, int components, double lo
   }
 }
 
-/* Both spaces at the points of both; `to_pressure`: the divergence of `in`, else the gradient. */
+/* Both spaces at the same points. `to_pressure`: the divergence of `in`, else the gradient. */
 static TesStatus couple(const TesiTaylorHood *m, bool to_pressure, const double *in, double *b) {
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
@@ -172,7 +172,7 @@ static void find_normal(int dim, const TesiPlainPoint *at, int face, double norm
   for (int c = 0; c < dim; c++) normal[c] = (face % 2 ? 1 : -1) * at->inverse[face / 2][c] / sqrt(size);
 }
 
-/* What stands at a point of a boundary before the test function. */
+/* The factor of the test function at a point of a boundary. */
 static TesStatus boundary_point(const TesiTaylorHood *m, const TesFunction *const *g, const TesiPlainPoint *at,
                                 const double normal[3], const double u[3], double value[3]) {
   TesContext *ctx = m->context;

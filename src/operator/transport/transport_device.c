@@ -11,7 +11,7 @@ enum { THREADS = 128, DEGREE = 8 };
 struct TesiTransportDevice {
   TesiKernel kernel;
   TesPrecision precision;
-  int64_t cells, stride; /* numbers from one cell to the next; 0: all have the same */
+  int64_t cells, stride; /* numbers from one cell to the next; 0: all cells have the same numbers */
   int64_t held;          /* numbers in all */
   int each;              /* cells a block */
   size_t shared;

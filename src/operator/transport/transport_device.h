@@ -7,15 +7,15 @@
 struct TesiTransport;
 typedef struct TesiTransportDevice TesiTransportDevice;
 
-/* After the numbers at the points are filled. Degrees up to 8: else TES_MISSING. */
+/* To be called when the numbers at the points are filled. Degrees up to 8: else TES_MISSING. */
 TesStatus tesi_transport_device_create(const TesOperator *op, struct TesiTransport *transport,
                                        TesiTransportDevice **device);
 void tesi_transport_device_destroy(TesContext *ctx, TesiTransportDevice **device);
-/* Other numbers, of the same arrays. */
+/* Replaces the numbers; their arrays have the same shape. */
 TesStatus tesi_transport_device_fill(TesContext *ctx, struct TesiTransport *transport,
                                      TesiTransportDevice *device);
-/* y += sign T x on device arrays of the operator's precision; mass: the mass term with streamlines; every: values at
- * given nodes count too. */
+/* y += sign T x on device arrays of the operator's precision. mass: T is the mass term with streamlines instead.
+ * every: values at given nodes count too. */
 TesStatus tesi_transport_device_add(TesContext *ctx, const TesiTransportDevice *device, bool mass, bool every,
                                     double sign, const void *x, void *y);
 

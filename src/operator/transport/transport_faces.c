@@ -1,4 +1,4 @@
-/* What a velocity carries through boundaries: weights +- (b . n) w|J| at the points of their faces. */
+/* Flux of a velocity through boundaries: weights +- (b . n) w|J| at the points of the boundary faces. */
 #include "operator/transport/transport_operator.h"
 
 static TesStatus put_face(const TesiBatches *batches, const TesFunction *const b[3], int sign,

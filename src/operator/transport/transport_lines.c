@@ -61,7 +61,7 @@ static void fill_axis(const TesOperator *op, const TesiDiffusion *symmetric, int
   }
 }
 
-/* Diagonals of x need two cells. */
+/* The diagonals of x need at least two cells. */
 static bool fits(const TesOperator *op, const TesOperator *symmetric) {
   const TesTermDesc *term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0);
   bool constant = tesi_is_separable(symmetric) && op->space->axis[0].cells > 1;

@@ -1,12 +1,13 @@
-/* Transport with constant coefficients over a box: a sum of products of 1D matrices, of which those of the velocity are
- * not symmetric,
+/* Transport with constant coefficients over a box: a sum of products of 1D matrices, of which the velocity's are not
+ * symmetric,
  *
  *   A = A_x (x) M_y (x) M_z + M_x (x) A_y (x) M_z + M_x (x) M_y (x) A_z,   A_d = a K_d + b_d C_d (+ c M_x, d = x)
  *
- * with Robin terms and what passes boundaries at the ends of A_d. Rows of nodes in x at once: t = M_x u, s = A_x u;
- * U = M_y t, V = A_y t + M_y s; the result V, in 3D A_z U + M_z V. A thread keeps the 2k + 1 rows of t and s, and
- * planes of U and V, that the next result needs. Rows of given nodes are zero. On the host in float64; on devices with
- * kernels by src/kernels/transport_lines.cu. */
+ * with Robin terms and the flux through boundaries at the ends of A_d. A row of nodes in x at a time: t = M_x u, s =
+ * A_x u;
+ * U = M_y t, V = A_y t + M_y s; the result is V, in 3D A_z U + M_z V. A thread keeps the 2k + 1 rows of t and s, and
+ * planes of U and V, that the next result needs. Rows of given nodes are zero. The host computes in float64; devices
+ * with kernels use src/kernels/transport_lines.cu. */
 #ifndef TESI_TRANSPORT_LINES_H
 #define TESI_TRANSPORT_LINES_H
 
@@ -32,12 +33,13 @@ typedef struct TesiLines {
       plane; /* row: numbers from one row of t to the next; plane: from one plane of U to the next */
   int threads;
   TesiLinesDevice *device; /* NULL on the host */
-  TesiPeriodic *periodic;  /* of boxes with periodic directions, else NULL; x and y of the open box */
+  TesiPeriodic *periodic;  /* for boxes with periodic directions, else NULL: x and y on the open box */
   void *x, *y;
   void (*run)(const struct TesiLines *lines, const TesiLinesJob *job, int first, int end, double *memory);
 } TesiLines;
 
-/* *lines stays NULL where the operator (of kind transport, its symmetric part being there) is something else. */
+/* The operator is of kind transport, and its symmetric part exists. *lines stays NULL if the operator is no such
+ * sum. */
 TesStatus tesi_lines_create(const TesOperator *op, const TesOperator *symmetric, TesiLines **lines);
 void tesi_lines_destroy(TesContext *ctx, TesiLines **lines);
 /* Addresses are of the device. */

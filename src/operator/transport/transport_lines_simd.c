@@ -56,13 +56,13 @@ static void row_of(const TesiLines *l, const double *x, double *t, double *s) {
 
 /* ---- sums of rows -------------------------------------------------------------------------------------- */
 
-/* Rows first .. end - 1 of a window, and their factors. */
+/* Rows first .. end - 1 of a window of rows, and their factors. */
 typedef struct Rows {
   const double *t[TESI_MAX_POINTS * 2], *s[TESI_MAX_POINTS * 2], *slope, *mass;
   int count;
 } Rows;
 
-/* v <- sum of slope t + mass s, subtracted from b where there is one. A literal count: all stays in registers. */
+/* v <- sum of slope t + mass s, subtracted from b if b is given. With a literal count all sums stay in registers. */
 TESI_INLINE void combine(const int count, const Rows rows, int n, const double *b, double *v) {
   int i = 0;
   for (; i + LANES <= n; i += LANES) {
@@ -95,7 +95,7 @@ static void weigh_rows(const Rows *rows, int n, double *u) {
   }
 }
 
-/* Those of result i along direction d; ring: [width][2][step], t and s, or planes of U and V. */
+/* The window and factors for result i along direction d; ring: [width][2][step], t and s, or planes of U and V. */
 static void window(const TesiLines *l, int d, int i, const double *ring, int64_t step, Rows *rows) {
   const int k = l->degree, first = i > k ? i - k : 0, end = i + k + 1 < l->nodes[d] ? i + k + 1 : l->nodes[d];
   rows->count = end - first;
@@ -109,7 +109,7 @@ static void window(const TesiLines *l, int d, int i, const double *ring, int64_t
 
 /* ---- planes -------------------------------------------------------------------------------------------- */
 
-/* What becomes of row j: 2D: the result, 3D: rows of U and V. */
+/* The results for row j: in 2D the final result, in 3D rows of U and V. */
 typedef struct Target {
   const double *b;
   double *V, *U; /* U NULL: none */

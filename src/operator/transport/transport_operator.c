@@ -1,4 +1,4 @@
-/* The kind: the symmetric operator, then eight cells at a time what the velocity adds. */
+/* The kind transport: the symmetric operator, then, eight cells at a time, the terms of the velocity. */
 #include "operator/transport/transport_operator.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "operator/transport/upwind_device.h"
 #include "parallel/comm.h"
 
-/* What a pass over the cells adds to y. */
+/* The contribution to y of a pass over the cells. */
 typedef enum What { CONVECTION, MASS, LOAD, SLOPES, FACES, TRACES } What;
 
 typedef struct Pass {
@@ -57,7 +57,7 @@ static void subtract_diffusion(const TesiBatches *b, const double *M, double *co
     for (int64_t i = 0; i < n; i++) r[i] -= M[i] * g[e][i];
 }
 
-/* v <- v + sum over directions of D' (r B): r is tested with b . grad v; the weights of points are in it. */
+/* v <- v + sum over directions of D' (r B), which tests r with b . grad v; r includes the weights of points. */
 static void test_streamline(const TesiBatches *b, const double *B, const double *r, const Work *w) {
   const int64_t n = tesi_batches_array(b);
   for (int d = 0; d < b->dim; d++, B += n) {
@@ -158,7 +158,7 @@ static void run_sets(Pass *pass) {
     tesi_team_share(pass->t->threads, tesi_batches_set_size(b, pass->set), 1, run_tasks, pass);
 }
 
-/* y <- y + sign (what the pass adds), arrays of the host. */
+/* y <- y + sign (the contribution of the pass), arrays on the host. */
 static TesStatus add_on_host(Pass pass, double *y) {
   TesiTransport *t = pass.t;
   const TesiBatches *b = t->batches;
@@ -177,7 +177,7 @@ static TesStatus add_on_host(Pass pass, double *y) {
   return (TesStatus)failed;
 }
 
-/* On a device, what is made once or from functions: by the host. */
+/* For devices: the host computes terms that are needed once, or come from functions. */
 static TesStatus add_by_host(const TesOperator *op, Pass pass, const void *x, double *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -200,7 +200,7 @@ done:
   return status;
 }
 
-/* every: the lifting, values at given nodes count. */
+/* every: for the lifting; values at given nodes count. */
 static TesStatus add(const TesOperator *op, Pass pass, bool every, const void *x, void *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -223,8 +223,8 @@ static TesStatus add_in_wide(const TesOperator *op, const void *pass, const void
   return add(op, *(const Pass *)pass, true, x, y);
 }
 
-/* The same where it is called by itself: on several ranks, of all of them, in all copies. Of discontinuous elements the
- * traces of neighbours alone are of other ranks. */
+/* The same for a call by itself. On several ranks it adds over all ranks, in all copies. For discontinuous elements
+ * only the traces of neighbours are from other ranks. */
 static TesStatus add_whole(const TesOperator *op, Pass pass, bool every, const void *x, TesVector *y) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -242,7 +242,7 @@ done:
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
-/* Of the symmetric part, in this rank's cells (operator_ranks.c). */
+/* The table of the symmetric part for this rank's cells (operator_ranks.c). */
 static const TesiOperatorTable *table_of(const TesOperator *op) {
   return op->local ? op->local : op->table;
 }
@@ -299,8 +299,8 @@ done:
   return status;
 }
 
-/* Contractions with B and D and their transposes, and a few operations a point; of faces between cells as many a
- * point, and their speeds. */
+/* Contractions with B and D and their transposes, and a few operations per point; with faces between cells as many
+ * per point of a face, and their speeds. */
 static TesCost cost(const TesOperator *op) {
   const TesiTransport *t = op->plan;
   const TesiBatches *b = t->batches;
@@ -362,7 +362,7 @@ static const char *refuses(const TesOperatorDesc *desc) {
   return NULL;
 }
 
-/* Where a sum of products of 1D matrices is all of it. */
+/* Whether a sum of products of 1D matrices is the whole operator. */
 static TesStatus create_lines(const TesOperator *op, TesiTransport *t) {
   tesi_lines_destroy(op->context, &t->lines);
   return t->streamline || t->modal || tesi_ranks(op->context) > 1
@@ -408,8 +408,8 @@ done:
   return status;
 }
 
-/* Speeds at the faces of discontinuous elements. The arrays are made again when one batch begins or ceases to stand
- * for all. */
+/* Speeds at the faces of discontinuous elements. The arrays are allocated again when the numbers of one batch start
+ * or stop to hold for all cells. */
 static TesStatus fill_faces(const TesOperator *op, const TesTermDesc *term, TesiTransport *t) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -12,12 +12,12 @@ typedef struct Fill {
   TesiBatchPoints at;
   double *inverse[3][3]; /* [e][r]: d xi_e / d x_r */
   double *value[3], *product[2], *scratch;
-  double *a[6];        /* the matrix of diffusion, 00 01 (02) 11 (12 22); a number: a[0] */
-  bool matrix, varies; /* it is one; it is not the same everywhere */
+  double *a[6];        /* the diffusion matrix, 00 01 (02) 11 (12 22); a scalar: a[0] */
+  bool matrix, varies; /* whether a is a matrix; whether a varies */
   TesFunction *one, *zero;
 } Fill;
 
-/* values <- entry r, c of a coefficient in the cells of a batch (r < 0: a number, without a function 1). */
+/* values <- entry r, c of a coefficient in the cells of a batch (r < 0: a scalar; 1 without a function). */
 static TesStatus evaluate_entry(const Fill *fill, const TesiBatch *batch, const TesCoefficient *a, int r,
                                 int c, double *values) {
   const TesiBatches *b = fill->transport->batches;
@@ -62,7 +62,7 @@ static double metric(const Fill *fill, int64_t i, int e, int f) {
   return sum;
 }
 
-/* The columns of J^-T are what gradients of the reference directions become. */
+/* The columns of J^-T: the gradients, in space, of the reference coordinates. */
 static void invert(const Fill *fill, const TesiBatch *batch) {
   const TesiBatches *b = fill->transport->batches;
   const int64_t n = tesi_batches_array(b);
@@ -107,7 +107,7 @@ static void add_divergence(const Fill *fill, const double *w, const double *B, d
   }
 }
 
-/* A[dim] <- J^-1 (div a), of a matrix row by row, with the divergence of the polynomial through the points. */
+/* A[dim] <- J^-1 (div a): for a matrix, the divergence row by row of the polynomial through the points. */
 static void put_gradient(const Fill *fill, double *A) {
   const TesiBatches *b = fill->transport->batches;
   const int64_t n = tesi_batches_array(b);
@@ -187,7 +187,7 @@ static bool is_constant(const TesFunction *f) {
   return !f || tes_function_constant(f, &value);
 }
 
-/* Equal cells, with equal numbers. */
+/* Whether all cells are equal and have equal numbers. */
 static bool is_uniform(const TesOperator *op, const TesSpace *box, const TesTermDesc *term) {
   const TesForm *form = &op->desc.form;
   const int materials = tes_mesh_materials(op->space->mesh);
@@ -211,7 +211,7 @@ TesStatus tesi_transport_fill(const TesOperator *op, TesiTransport *t) {
   double *memory = NULL;
   Fill fill = {.op = op, .transport = t};
   t->arrays = 1 + b->dim + (t->streamline ? 2 + b->dim * (b->dim + 3) / 2 : 0);
-  t->uniform = !tesi_reduce_any(ctx, !is_uniform(op, b->box, term)); /* ranks take the same ways */
+  t->uniform = !tesi_reduce_any(ctx, !is_uniform(op, b->box, term)); /* all ranks must decide alike */
   const int64_t batches = t->uniform ? 1 : b->batches;
   tesi_free(ctx, &t->numbers);
   TES_ALLOC(&t->numbers, batches * t->arrays * n);

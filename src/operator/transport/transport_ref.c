@@ -56,7 +56,7 @@ static TesStatus matrix_of(const TesCoefficient *a, int material, const double x
   return status;
 }
 
-/* out[dim] <- the divergence of the rows of a: its gradient, where it is a number. */
+/* out[dim] <- the divergence of the rows of a: the gradient of a, where a is a number. */
 static TesStatus divergence_of(const TesCoefficient *a, int material, int dim, const double x[3],
                                double out[3]) {
   TesStatus status = TES_OK;
@@ -73,7 +73,8 @@ static TesStatus divergence_of(const TesCoefficient *a, int material, int dim, c
   return status;
 }
 
-/* What one point gives to the nodes of its cell; slope[3]: derivatives of b in their own directions. */
+/* The contribution of one point to the nodes of its cell; slope[3]: the derivative of each component of b in its own
+ * direction. */
 static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, TesFunction *const *slope,
                            int64_t cell, int p, const double *u, double *local) {
   TesContext *ctx = op->context;
@@ -127,7 +128,7 @@ done:
   return status;
 }
 
-/* What one point of a face with `through` gives. */
+/* The contribution of one point of a face with `through`. */
 static TesStatus add_face_point(const TesTermDesc *term, int sign, const TesiPlain *plain, int64_t cell,
                                 int face, int p, const double *u, double *local) {
   TesContext *ctx = plain->space->context;

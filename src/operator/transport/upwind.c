@@ -31,7 +31,7 @@ static int cell_of(const TesiBatch *batch, int d, int lane) {
   return d == 0 ? batch->at[0] + tesi_min(lane, batch->count - 1) : batch->at[d];
 }
 
-/* Whether the face of a lane lies on the boundary of the box. */
+/* Whether the face of a lane is on the boundary of the box. */
 static bool is_end(const TesiUpwind *u, const TesiBatch *batch, int face, int lane) {
   const int d = face / 2, cell = cell_of(batch, d, lane), cells = u->batches->box->axis[d].cells;
   return !u->periodic[d] && cell == (face % 2 ? cells - 1 : 0);
@@ -120,7 +120,7 @@ void tesi_upwind_put(const TesiUpwind *u, int64_t number, const double *values) 
     b->loops.contract(size, f / 2, 1, b->q, false, u->ends[f % 2], values, traces_of(u, number, f));
 }
 
-/* v += values at the points of a face, tested; more, scratch: [points of a cell]. */
+/* v += values at the points of a face times the test functions; more, scratch: [points of a cell]. */
 static void test_face(const TesiUpwind *u, int face, const double *values, double *v, double *more) {
   const TesiBatches *b = u->batches;
   const int64_t n = tesi_batches_array(b);
@@ -130,7 +130,7 @@ static void test_face(const TesiUpwind *u, int face, const double *values, doubl
   for (int64_t i = 0; i < n; i++) v[i] += more[i];
 }
 
-/* The batch whose cells lie behind a face of all of these, of directions y and z; -1: none. */
+/* The batch of the cells behind a face, in direction y or z, of all cells of a batch; -1: there is none. */
 static int64_t behind(const TesiUpwind *u, const TesiBatch *batch, int64_t number, int face) {
   const TesiBatches *b = u->batches;
   const int d = face / 2, cells = b->box->axis[d].cells, step = face % 2 ? 1 : -1, at = batch->at[d] + step;
@@ -139,7 +139,7 @@ static int64_t behind(const TesiUpwind *u, const TesiBatch *batch, int64_t numbe
   return u->periodic[d] ? number - step * (cells - 1) * stride : -1;
 }
 
-/* e <- the traces behind the lower or upper face in x: of the lane beside, or of the batch beside in the row. */
+/* e <- the traces behind the lower or upper face in x: from the next lane, or from the next batch of the row. */
 static void take_along(const TesiUpwind *u, const TesiBatch *batch, int64_t number, int face, double *e) {
   const TesiBatches *b = u->batches;
   const int64_t row = number / b->task_batches * b->task_batches, last = row + b->task_batches - 1;
@@ -158,7 +158,7 @@ static void take_along(const TesiUpwind *u, const TesiBatch *batch, int64_t numb
     }
 }
 
-/* At the boundary, by lane: e <- 0 where it is given, else u. */
+/* At the boundary, by lane: e <- 0 where values are given, else u. */
 static void end_traces(const TesiUpwind *u, const TesiBatch *batch, int face, const double *own, double *e) {
   for (int l = 0; l < TESI_BATCH; l++)
     for (int p = 0; p < u->points && is_end(u, batch, face, l); p++)
@@ -210,7 +210,7 @@ static double part_of(double speed, TesiUpwindPart part) {
   return part == TESI_UPWIND_IN ? fmin(speed, 0) : part == TESI_UPWIND_OUT ? fmax(speed, 0) : speed;
 }
 
-/* values <- the values of a face in the lanes that lie on the boundary, 0 in the other lanes. */
+/* values <- the values of a face in the lanes on the boundary, 0 in the other lanes. */
 static TesStatus weigh_boundary(const TesiUpwind *u, int64_t number, const TesiBatch *batch, int face,
                                 TesiUpwindPart part, double factor, const TesFunction *g, double *values) {
   TesContext *ctx = u->batches->context;
@@ -239,7 +239,7 @@ TesStatus tesi_upwind_boundary(const TesiUpwind *u, int boundary, TesiUpwindPart
   const int64_t n = tesi_batches_array(b);
   TesiSums sums = {.batches = b, .values = y, .given = true};
   double *work = NULL;
-  _Alignas(64) double values[FACE]; /* what vectors are loaded from */
+  _Alignas(64) double values[FACE]; /* aligned, since vectors are loaded from it */
   TES_ALLOC(&work, 3 * n);
   const bool cut = tesi_mesh_cut(b->space->mesh, boundary);
   for (int64_t i = 0; i < b->batches && !u->periodic[boundary / 2] && !cut; i++) {

@@ -13,7 +13,7 @@ static bool is_constant(const TesTermDesc *term, int dim, double b[3]) {
   return true;
 }
 
-/* What own trace and jump (e - u) at a face are multiplied by; speed: (b.n). End: there is no cell behind. */
+/* The factors of the own trace and of the jump (e - u) at a face; speed: (b.n). `end`: there is no cell behind. */
 static void put_face(const TesiTransport *t, bool end, TesiHow how, double speed, double *own, double *jump) {
   const bool closed = end && how == TESI_FLUX, open = end && how == TESI_OPEN;
   *jump = closed || open ? 0 : fmin(speed, 0);

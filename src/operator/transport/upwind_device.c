@@ -21,7 +21,7 @@ struct TesiUpwindDevice {
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
 
-/* to[cells or 1][each] <- what a batch has for its lanes, from[each][lane]. */
+/* to[cells or 1][each] <- the numbers of the lanes of batches, from[each][lane]. */
 static void spread(const TesiBatches *b, bool uniform, int64_t number, int64_t each, const double *from,
                    double *to) {
   const TesiBatch batch = b->kind->batch(b, number);
@@ -102,7 +102,7 @@ done:
   return status;
 }
 
-/* Numbers of shared memory of a cell, as the kernel has them. */
+/* Numbers of shared memory per cell, as in the kernel. */
 static int64_t numbers_of(const TesiTransport *t) {
   const TesiBatches *b = t->batches;
   const int64_t faces = 2 * b->dim, work = faces * (t->conservative ? 2 : 1) * t->upwind.points;

@@ -7,7 +7,8 @@
 struct TesiTransport;
 typedef struct TesiUpwindDevice TesiUpwindDevice;
 
-/* After the numbers at the points and the speeds at faces are filled. Degrees up to 8: else TES_MISSING. */
+/* To be called when the numbers at the points and the speeds at faces are filled. Degrees up to 8: else
+ * TES_MISSING. */
 TesStatus tesi_upwind_device_create(const TesOperator *op, struct TesiTransport *transport,
                                     TesiUpwindDevice **device);
 void tesi_upwind_device_destroy(TesContext *ctx, TesiUpwindDevice **device);

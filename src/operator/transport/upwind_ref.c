@@ -13,7 +13,7 @@ typedef struct Plain {
   double *y;
 } Plain;
 
-/* w: the weight; xi[normal] is given, where there is one. */
+/* w: the weight. At a face xi[normal] is fixed. */
 static void place(const Plain *p, const int cell[3], int number, int normal, double xi[3], double at[3],
                   double *w) {
   *w = 1;
@@ -56,7 +56,7 @@ done:
   return status;
 }
 
-/* What passes a point of a face of a cell, u inside and e behind it; e NaN: nothing is behind. */
+/* The flux at a point of a face of a cell, u inside and e behind it; e NaN: there is no cell behind. */
 static double flux(const Plain *p, int face, double speed, double u, double e) {
   const bool conservative = p->term->conservative, through = p->term->through && p->term->through[face],
              inwards = speed < 0;

@@ -1,19 +1,18 @@
-/* How src/kernels/mapped.cu is cut into groups and blocks. */
+/* Division of the work of src/kernels/mapped.cu into groups and blocks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "operator/mapped/device/mapped_kernel.h"
 
-/* bytes of a multiprocessor, of a block, what each block loses; BP1, BP3, BP5 */
+/* bytes per multiprocessor, per block, and lost per block; BP1, BP3, BP5 */
 enum { MOST_SHARED = 228 << 10, BLOCK_SHARED = 227 << 10, RESERVED = 1 << 10, KINDS = 3, DEGREES = 15 };
 
-/* cells a group (0: groups are warps), least blocks a multiprocessor (with warps: groups a block), buffers, stage,
- * ahead, gradients. All zero:
- * by rule. */
+/* cells per group (0: groups are warps), least blocks per multiprocessor (with warps: groups per block), buffers,
+ * stage, ahead, gradients. All zero: by rule. */
 typedef struct Entry {
   signed char cells, blocks, buffers, stage, ahead, gradients;
 } Entry;
 
-/* Measured on an H200 in float64: 20 million dofs, about 15 cuts each; element vectors with mass, global ones
+/* Measured on an H200 in float64: 20 million dofs, about 15 cuts each; element vectors with a mass, global vectors
  * without. */
 static const Entry element[KINDS][DEGREES] = {{{14, 6, 1, 2, 0, 0},
                                                {0, 4, 1, 0, 0, 0},
@@ -141,14 +140,14 @@ int tesi_mapped_numbers(const TesiMappedKernelDesc *d) {
 
 int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
   const int layer = d->q * d->q * (int)tesi_precision_size(d->factors), factors = 6 * d->stiffness + d->mass;
-  /* a copy of whole 16 bytes may have as many more */
+  /* copies of whole 16 bytes may need up to 15 bytes more at each end */
   if (d->geometry != TESI_MAPPED_STORED)
     return (cut->cells * tesi_mapped_numbers(d) * (int)tesi_precision_size(d->precision) + 31) / 16 * 16;
   if (cut->layers < d->q) return factors * ((cut->layers * layer + 31) / 16 * 16);
   return (cut->cells * factors * d->q * layer + 31) / 16 * 16;
 }
 
-/* Whether the factors of points come from memory. */
+/* Whether the factors of points are read from memory. */
 static bool reads_factors(const TesiMappedKernelDesc *d) {
   return d->geometry == TESI_MAPPED_STORED || d->geometry == TESI_MAPPED_HALVES;
 }
@@ -161,10 +160,10 @@ static Entry look_up(const TesiMappedKernelDesc *d) {
   return d->output == TESI_MAPPED_ELEMENT ? element[kind][degree - 1] : global[kind][degree - 1];
 }
 
-/* Of degree + 1 Gauss points, stiffness, global vectors (operators over forests), degrees 1 to 8, as
- * TESSERA_MAPPED_CUT would say it: stored factors, weights and trilinear cells, weights and cells of second degree,
- * halves; without and with hanging nodes. Measured on an H200 on the ball refined on
- * shells; degree 1, and trilinear cells beyond degree 2, by analogy. */
+/* For degree + 1 Gauss points, stiffness, global vectors (operators over forests), degrees 1 to 8, in the notation of
+ * TESSERA_MAPPED_CUT: stored factors; weights with trilinear cells; weights with cells of second degree; halves; each
+ * without and with hanging nodes. Measured on an H200 on the ball refined on shells; degree 1, and trilinear cells
+ * beyond degree 2, by analogy. */
 enum { GAUSS_DEGREES = 8 };
 static const char *const gauss[4][2][GAUSS_DEGREES] = {
     {{"0,4,1,0,0,1,1,2", "0,4,1,7,0,1,1,1", "0,4,1,0,0,1,1,2", "0,4,1,0,0,2,1,2", "3,0,2,4,0,2,1,2",
@@ -193,7 +192,7 @@ static const char *look_up_gauss(const TesiMappedKernelDesc *d) {
   return gauss[rows[d->geometry]][d->hanging][d->n - 2];
 }
 
-/* The cells of a group: whole warps as full as can be, with not many more than `threads` threads. */
+/* Cells per group: whole warps with as few idle lanes as possible, and not many more than `threads` threads. */
 static int fill_warps(int lanes, int threads) {
   int best = 1;
   double fill = 0;
@@ -207,9 +206,9 @@ static int fill_warps(int lanes, int threads) {
   return best;
 }
 
-/* The table's entry, replaced by what is not 0 of the other table or of
- * "cells,groups,warps,blocks,buffers,stage,ahead,gradients" in TESSERA_MAPPED_CUT (warps: 1 yes, 2 no; stage: 1, 2,
- * 3 for none, shared, L2; ahead and gradients: 1 no, 2 yes): for measurements. */
+/* The table's entry. Numbers that are not 0 in the other table or in
+ * "cells,groups,warps,blocks,buffers,stage,ahead,gradients" of TESSERA_MAPPED_CUT replace its numbers (warps: 1 yes,
+ * 2 no; stage: 1, 2, 3 for none, shared, L2; ahead and gradients: 1 no, 2 yes): for measurements. */
 static Entry choose_entry(const TesiMappedKernelDesc *d, int *groups) {
   int given[8] = {0};
   const int lanes = d->dim == 2 ? d->q : d->q * d->q;
@@ -235,7 +234,7 @@ static Entry choose_entry(const TesiMappedKernelDesc *d, int *groups) {
   return e;
 }
 
-/* Shared memory of a block, but for pitches. */
+/* Shared memory of a block, without padding by pitches. */
 static int block_bytes(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
   const int layers = cut->gradients ? d->n : d->q;
   const int own =
@@ -248,8 +247,8 @@ static bool fits(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
   return bytes <= BLOCK_SHARED && cut->blocks * (bytes + RESERVED) <= MOST_SHARED;
 }
 
-/* Chooses what is staged in shared memory, in as many layers as fit. Blocks that stay for many cells must all fit a
- * multiprocessor: there are fewer of them then, unless the cut names their number. */
+/* Chooses the data that are staged in shared memory, in as many layers as fit. Blocks that stay for many cells must
+ * all fit on a multiprocessor: fewer of them are used then, unless the cut gives their number. */
 static void choose_stage(const TesiMappedKernelDesc *d, const Entry *e, TesiMappedCut *cut) {
   const bool stored = d->geometry == TESI_MAPPED_STORED,
              weights = d->geometry == TESI_MAPPED_WEIGHTS || d->geometry == TESI_MAPPED_HALVES;
@@ -264,16 +263,16 @@ static void choose_stage(const TesiMappedKernelDesc *d, const Entry *e, TesiMapp
   if (!fits(d, cut)) cut->stage = 0;
 }
 
-/* Stiffness at Gauss points of trilinear cells with so few lines that lanes would be idle: 1.6 and 1.2 times as
- * fast as lines at degrees 1 and 2, slower at 3.
- * A cut that was asked for is one of lines. */
+/* Whether a thread takes a layer: stiffness at Gauss points of trilinear cells with so few lines that lanes would be
+ * idle. Layers are 1.6 and 1.2 times as fast as lines at degrees 1 and 2, slower at 3. A cut that was asked for uses
+ * lines. */
 static bool wants_layers(const TesiMappedKernelDesc *d) {
   const char *given = getenv("TESSERA_MAPPED_CUT");
   return d->dim == 3 && d->geometry == TESI_MAPPED_VERTICES && d->stiffness && !d->collocated &&
          d->q == d->n + 1 && d->n <= 3 && !d->hanging && (!given || !*given);
 }
 
-/* As many registers as keep the layer's numbers out of memory. */
+/* As many registers as the numbers of a layer need to stay out of memory. */
 static TesiMappedCut cut_layers(const TesiMappedKernelDesc *d) {
   TesiMappedCut cut = {.layered = 1, .warps = 1, .group = 32, .groups = 4, .buffers = 1};
   cut.cells = cut.group / d->q;
@@ -289,7 +288,7 @@ static bool wants_merging(const TesiMappedKernelDesc *d) {
          d->output == TESI_MAPPED_ATOMIC;
 }
 
-/* Measured for collocated stiffness: 1.6, 0 and 0.7 % faster at degrees 2 to 4. */
+/* Measured for collocated stiffness: faster by 1.6, 0 and 0.7 % at degrees 2 to 4. */
 static bool wants_wide(const TesiMappedKernelDesc *d) {
   return d->collocated && d->stiffness && d->geometry == TESI_MAPPED_STORED && d->n >= 3 && d->n <= 5 &&
          !d->hanging && d->output == TESI_MAPPED_ATOMIC;
@@ -314,15 +313,16 @@ TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *d) {
             registers = tesi_min(255, (d->stiffness ? 72 + 6 * d->q : 40 + 6 * d->q) + more);
   cut.blocks = e.blocks ? e.blocks : tesi_max(1, 65536 / (registers * threads));
   cut.index_once = reads_factors(d) && !d->ordered && d->stiffness &&
-                   d->n <= 5; /* measured: 2 to 5 % there, a loss elsewhere */
+                   d->n <= 5; /* measured: a gain of 2 to 5 % for these, a loss for others */
   if (!d->ordered) choose_stage(d, &e, &cut);
   cut.merge = wants_merging(d);
   cut.wide = wants_wide(d);
   return cut;
 }
 
-/* Beside the full index in the same run on an H200: mass 1 to 8 % faster at degrees 2 to 7, collocated stiffness 2,
- * 5 and 2 % at 2 to 4; elsewhere slower, the codes cost registers. */
+/* Whether an index with one code per row is faster than the full index. Measured in one run on an H200: mass 1 to 8 %
+ * faster at degrees 2 to 7, collocated stiffness 2, 5 and 2 % at 2 to 4. Elsewhere it is slower, since the codes cost
+ * registers. */
 bool tesi_mapped_wants_rows(const TesiMappedKernelDesc *d) {
   const int degree = d->n - 1;
   if (d->dim == 2 || d->output == TESI_MAPPED_ELEMENT || d->geometry != TESI_MAPPED_STORED) return false;

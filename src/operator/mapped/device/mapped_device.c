@@ -33,8 +33,8 @@ static void pack_span(const void *data, TesiSpan span) {
   }
 }
 
-/* Rows [row] of cells first, first + 1, ... as they are uploaded: in the plan's order and precision; `values` itself
- * where these are its own. */
+/* Rows [row] of cells first, first + 1, ... for upload, in the plan's order and precision; `values` itself if it has
+ * this form already. */
 static const void *pack_rows(const TesContext *ctx, const TesiMappedPlan *plan, TesPrecision precision,
                              int64_t first, int64_t count, int64_t row, const double *values, void *packed) {
   if (!plan->place && precision == TES_DOUBLE) return values;
@@ -61,7 +61,7 @@ static void join_rows(const void *data, TesiSpan span) {
   }
 }
 
-/* [count][row]: weights, then monomials but the constant; `work`: as large. */
+/* [count][row]: weights, then monomials without the constant; `work`: as large. */
 static TesStatus fill_weights(TesContext *ctx, const TesiMapped *m, int64_t first, int64_t count, int64_t row,
                               double *work, double *values) {
   TesStatus status = TES_OK;
@@ -73,8 +73,8 @@ done:
   return status;
 }
 
-/* Rows of `row` numbers a cell (halves: words), in the given precision: windows of cells, inside which they change
- * places, at a time. */
+/* Uploads rows of `row` numbers per cell (halves: words) in the given precision, one window of cells at a time; the
+ * order of cells changes only inside windows. */
 static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors kind, int64_t row,
                              TesPrecision precision, TesiMappedPlan *plan) {
   TesStatus status = TES_OK;
@@ -90,7 +90,7 @@ static TesStatus upload_rows(TesContext *ctx, const TesiMapped *m, TesFactors ki
   if (plan->place || precision == TES_SINGLE || kind == TES_FACTORS_WEIGHTS || halves)
     TES_ALLOC(&packed, most * row);
   TES_TRY(device->allocate(ctx, (size_t)(m->cells * row) * size + 16,
-                           &plan->geometry)); /* copies of whole 16 bytes */
+                           &plan->geometry)); /* copies move whole 16 bytes */
   for (int64_t first = 0; first < m->cells; first += most) {
     const int64_t count = tesi_min64(most, m->cells - first);
     const void *from = packed;
@@ -140,7 +140,7 @@ done:
   return status;
 }
 
-/* The index's short form, if it has one: codes [cells][n^2], else NULL. */
+/* The short form of the index, if it exists: codes [cells][n^2], else NULL. */
 static TesStatus find_rows(TesContext *ctx, const TesiMapped *m, const TesiMappedKernelDesc *desc,
                            int32_t **codes) {
   TesStatus status = TES_OK;
@@ -153,8 +153,8 @@ done:
   return status;
 }
 
-/* Adds to the mask of the first cell of each block of a launch what is to be done in the block; place[cells]: NULL:
- * 0, 1, ... */
+/* Adds to the mask of the first cell of each block of a launch the directions that the block has to interpolate;
+ * place[cells]: NULL: 0, 1, ... */
 static void add_directions(const TesiMapped *m, int64_t block, int64_t cells, const int32_t *place,
                            const int32_t *order, uint16_t *masks) {
   for (int64_t first = 0; first < cells; first += block) {
@@ -338,7 +338,7 @@ static const TesiOperatorTable table = {.apply = apply,
 /* ---- which factors ------------------------------------------------------------------------------------- */
 enum { MOST_KINDS = 4 };
 
-/* A part of the operator that stands for it. */
+/* A part of the operator that represents the whole in timings. */
 typedef struct Sample {
   TesContext *ctx;
   TesiMapped m;
@@ -347,7 +347,7 @@ typedef struct Sample {
   void *x, *y;
 } Sample;
 
-/* The first cells, of about 4 million points, and the nodes that they have. */
+/* The first cells, with about 4 million points, and their nodes. */
 static void take_sample(const TesiMapped *m, Sample *s) {
   enum { POINTS = 1 << 22 };
   int64_t nodes = 0;
@@ -384,7 +384,7 @@ done:
   return status;
 }
 
-/* All programs are asked for, so that they compile side by side. What fails is told by time_kind(). */
+/* Asks for all programs first, so that they compile side by side. time_kind() reports failures. */
 static void prepare_kinds(void *data) {
   const Sample *s = data;
   TesiMappedKernel kernel;
@@ -395,7 +395,7 @@ static void prepare_kinds(void *data) {
   }
 }
 
-/* Those that the cells allow, first what is taken where nothing is timed. */
+/* The kinds that the cells allow; first the kind that is taken without timing. */
 static void list_kinds(const TesiMapped *m, TesFactors kind[MOST_KINDS]) {
   int n = 0;
   if (m->can_affine) {
@@ -408,7 +408,7 @@ static void list_kinds(const TesiMapped *m, TesFactors kind[MOST_KINDS]) {
   if (m->desc.rough && tesi_mapped_can_halve(m)) kind[n++] = TES_FACTORS_HALVES;
 }
 
-/* Stored factors that the device has no room for give way to weights, a third of them or less. */
+/* If the device has no room for stored factors, weights replace them, which need a third or less. */
 static TesFactors afford(TesContext *ctx, const TesiMapped *m, TesFactors kind) {
   const double bytes =
       (double)(m->cells * m->factors * m->cell_points) * (double)tesi_precision_size(m->precision);

@@ -1,15 +1,15 @@
-/* Factors in float16 for kernels: two to a word, times a power of two per cell, so that the largest of a cell is below
- * 2^15 and whatever is more than 2^-29 of it keeps 11 bits. Each entry of G then has a relative error of 2^-11, which
- * changes u' G u by no more than 3 2^-11 / l of itself, l the least eigenvalue of G scaled to a diagonal of ones. So
- * the operator stays positive, and as good a preconditioner, where cells are stretched as they like and sheared within
- * bounds: l is at least the determinant of that matrix over (3 / 2)^2. */
+/* Factors in float16 for kernels: two per word, times a power of two per cell. The largest factor of a cell is then
+ * below 2^15, and each factor larger than 2^-29 times the largest keeps 11 bits. Each entry of G then has a relative
+ * error of 2^-11, which changes u' G u by no more than 3 2^-11 / l of itself, l the least eigenvalue of G scaled to a
+ * diagonal of ones. So the operator stays positive, and equally good as a preconditioner, for cells with any
+ * stretching and bounded shear: l is at least the determinant of the scaled matrix over (3 / 2)^2. */
 #include <math.h>
 #include <string.h>
 #include "base/team.h"
 #include "operator/mapped/device/mapped_device.h"
 
-enum { LARGEST = 15 };              /* the exponent that no factor reaches */
-static const double sheared = 0.02; /* least determinant: u' G u is at most 17 % off */
+enum { LARGEST = 15 };              /* an exponent that no factor reaches */
+static const double sheared = 0.02; /* least determinant: u' G u has an error of at most 17 % */
 
 /* The float16 nearest to v, |v| < 65504; ties to even. */
 static uint32_t to_half(double v) {
@@ -22,7 +22,7 @@ static uint32_t to_half(double v) {
   return sign | ((bits + 0xfffu + (bits >> 13 & 1)) >> 13);
 }
 
-/* Whether float16 tells what the stiffness at a point is: m[6] times the scale. */
+/* Whether float16 can represent the stiffness at a point: m[6] times the scale. */
 static bool is_told(const double m[6], double scale) {
   const double diagonal = m[0] * m[3] * m[5], determinant = m[0] * (m[3] * m[5] - m[4] * m[4]) -
                                                             m[1] * (m[1] * m[5] - m[4] * m[2]) +

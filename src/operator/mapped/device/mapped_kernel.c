@@ -43,7 +43,7 @@ static void print_matrix(Text *text, const char *name, const double *A, int coun
   end_table(text);
 }
 
-/* Where nodes hang: from the nodes of [0, 1] to the nodes of [0, 1/2]. */
+/* For hanging nodes: from the nodes of [0, 1] to the nodes of [0, 1/2]. */
 static void print_halves(Text *text, int n) {
   double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
   tesi_hanging_halves(n, W);
@@ -75,13 +75,13 @@ done:
   return status;
 }
 
-/* About the blocks that a GPU has at a time. */
+/* About the number of blocks that a GPU runs at the same time. */
 static int choose_ahead(const TesContext *ctx, const TesiMappedCut *cut) {
   const char *given = getenv("TESSERA_MAPPED_AHEAD");
   return tesi_kernel_multiprocessors(ctx) * (given ? atoi(given) : cut->blocks);
 }
 
-/* Blocks that are sure to run at a time. */
+/* A number of blocks that certainly run at the same time. */
 static int64_t count_resident(TesContext *ctx, const TesiMappedCut *cut, size_t shared) {
   enum { MOST_SHARED = 227 << 10, RESERVED = 1 << 10 };
   const int64_t fit = MOST_SHARED / (int64_t)(shared + RESERVED),
@@ -90,14 +90,14 @@ static int64_t count_resident(TesContext *ctx, const TesiMappedCut *cut, size_t 
 }
 
 int64_t tesi_mapped_window(const TesiMappedCut *cut) {
-  enum { CELLS = 256 }; /* measured: 2048 are up to 5 % slower at degree 5 to 8, all of them up to 7 % */
+  enum { CELLS = 256 }; /* measured at degrees 5 to 8: 2048 cells up to 5 %, all cells up to 7 % slower */
   const char *given = getenv("TESSERA_MAPPED_WINDOW"); /* for measurements */
   const int64_t block = cut->cells * cut->groups, cells = given ? atoi(given) : CELLS;
   return (cells + block - 1) / block * block;
 }
 
-/* The transposes between directions, as the heads of mapped.cu and mapped_gradients.h count them, and what is
- * staged, written and read. */
+/* Counts the transposes between directions, as the heads of mapped.cu and mapped_gradients.h do, and the staged data,
+ * both written and read. */
 static double count_shared(const TesiMappedKernelDesc *d, const TesiMappedCut *cut) {
   const double n = d->n, q = d->q, layer = q * q * (6 * d->stiffness + d->mass);
   double numbers = 0, staged = 0;
@@ -115,8 +115,8 @@ static double count_shared(const TesiMappedKernelDesc *d, const TesiMappedCut *c
   return d->components * numbers * (double)tesi_precision_size(d->precision) + staged;
 }
 
-/* Of a cell in the shared memory of mapped_layers.cu: the Q lanes of a cell read neighbours, the next cell's the Q
- * banks behind. */
+/* For a cell in the shared memory of mapped_layers.cu: the Q lanes of a cell read neighbouring numbers, the lanes of
+ * the next cell use the following Q banks. */
 static int layered_pitch(int n, int q) {
   int pitch = 2 * q * n * n;
   while (pitch % 16 != q) pitch++;
@@ -181,17 +181,17 @@ static void list_options(const TesiMappedKernelDesc *d, const TesiMappedKernel *
 static size_t count_block_shared(const TesiMappedKernelDesc *d, const TesiMappedKernel *kernel) {
   const TesiMappedCut *cut = &kernel->cut;
   const size_t size = tesi_precision_size(d->precision);
-  const int places = cut->cells + (cut->layered && 32 % d->q); /* one for lanes without a cell */
+  const int places = cut->cells + (cut->layered && 32 % d->q); /* one place for lanes without a cell */
   size_t shared = (size_t)(cut->groups * places * kernel->pitch[3]) * size;
   if (cut->stage == 1) {
     shared = (shared + 15) / 16 * 16;
     shared += (size_t)cut->groups * ((size_t)tesi_mapped_stage_bytes(d, cut) + sizeof(long long));
   }
-  if (d->dim == 2) shared += (size_t)kernel->pitch[3] * size; /* of threads without a cell */
+  if (d->dim == 2) shared += (size_t)kernel->pitch[3] * size; /* for threads without a cell */
   return shared;
 }
 
-/* How far apart lines and planes stand in shared memory. */
+/* The distances of lines and of planes in shared memory. */
 static void choose_pitches(const TesiMappedKernelDesc *d, TesiMappedKernel *kernel, int *by_z) {
   const TesiMappedCut *cut = &kernel->cut;
   if (cut->layered)

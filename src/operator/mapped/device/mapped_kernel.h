@@ -1,5 +1,5 @@
-/* The kernel of mapped cells for one set of parameters (src/kernels/mapped.cu, mapped_plane.cu): mapped_device.c makes
- * its operator of it, and bench_mapped times it alone. The caller owns vectors and geometry. */
+/* The kernel of mapped cells for one set of parameters (src/kernels/mapped.cu, mapped_plane.cu). mapped_device.c
+ * builds its operator on it, and bench_mapped times it alone. The caller owns vectors and geometry. */
 #ifndef TESI_MAPPED_KERNEL_H
 #define TESI_MAPPED_KERNEL_H
 
@@ -45,11 +45,11 @@ typedef struct TesiMappedCut {
   /* geometry: 0 loaded when needed, 1 copied to shared memory before, 2 (stored factors) brought into the L2 cache
    * before */
   int stage;
-  int layers;    /* of points, of the q, whose factors are staged */
-  int ahead;     /* blocks stay, and fetch geometry and index of their next cells ahead */
+  int layers;    /* of the q points in the slow direction: how many have staged factors */
+  int ahead;     /* blocks stay resident, and fetch geometry and index of their next cells ahead */
   int gradients; /* 1D derivatives on the way to the points */
-  int merge;     /* nodes that neighbouring cells of a warp share are added to once */
-  int wide;      /* factors are asked for 128 bytes at a time */
+  int merge;     /* nodes that neighbouring cells of a warp share get one addition */
+  int wide;      /* factors are loaded 128 bytes at a time */
   int layered;   /* one thread per layer of points (mapped_layers.cu) */
 } TesiMappedCut;
 
@@ -61,7 +61,7 @@ typedef struct TesiMappedKernel {
   TesPrecision precision;
   bool meet;
   int64_t most_blocks;  /* of a launch */
-  int64_t resident;     /* number of blocks that are sure to run at the same time */
+  int64_t resident;     /* number of blocks that certainly run at the same time */
   double cell_shared;   /* bytes written to and read from shared memory, per cell; 2D: 0 */
   TeskMapped arguments; /* points and weights filled in; the caller sets the rest */
 } TesiMappedKernel;
@@ -75,30 +75,30 @@ TesStatus tesi_mapped_kernel_make_for(TesContext *ctx, const TesiMappedKernelDes
 TesStatus tesi_mapped_kernel_run(TesContext *ctx, const TesiMappedKernel *kernel, const TeskMapped *arguments,
                                  const void *x, void *y);
 
-/* In each run of so many cells (whole blocks), cells whose hanging nodes need the same work (TeskMapped.masks) come
- * together. Runs are so long that few blocks have cells of several kinds, and so short that neighbours stay near. */
+/* Within each run of this many cells (whole blocks), cells whose hanging nodes need the same work (TeskMapped.masks)
+ * are put together. Runs are long, so that few blocks have cells of several kinds, and short enough for neighbours to
+ * stay near. */
 int64_t tesi_mapped_window(const TesiMappedCut *cut);
-/* Two integers on the device for kernels whose blocks meet; NULL for other kernels. Released by the device's
- * release. */
+/* Two integers on the device for kernels whose blocks meet; NULL for other kernels. Freed by the device's release. */
 TesStatus tesi_mapped_meeting_make(TesContext *ctx, const TesiMappedKernel *kernel, void **meeting);
 /* y [length] = A x in the global form, atomics: as tesi_mapped_kernel_run() after zeros. */
 TesStatus tesi_mapped_kernel_run_on_zeros(TesContext *ctx, const TesiMappedKernel *kernel,
                                           const TeskMapped *arguments, int64_t length, void *meeting,
                                           const void *x, void *y);
 
-/* The codes of an index of rows of n nodes where all are consecutive: code[rows] (TeskMapped); false where they are
- * not. */
+/* Codes for an index with n nodes per row: code[rows] (TeskMapped). False where the nodes of a row are not
+ * consecutive. */
 bool tesi_mapped_find_rows(const int32_t *index, int n, int64_t rows, int32_t *code);
-/* Whether such an index is worth it. */
+/* Whether an index with codes is faster. */
 bool tesi_mapped_wants_rows(const TesiMappedKernelDesc *desc);
 /* Coefficients c[7][3] of the trilinear map with vertices v[8][3] (mapped_geometry.h). */
 void tesi_mapped_trilinear(const double *v, double *c);
 
 /* Numbers of a cell's geometry (TeskMapped.geometry). */
 int tesi_mapped_numbers(const TesiMappedKernelDesc *desc);
-/* The fastest setting measured on an H200, or a rule if nothing was measured. */
+/* The fastest setting measured on an H200, or a setting by rule where nothing was measured. */
 TesiMappedCut tesi_mapped_choose_cut(const TesiMappedKernelDesc *desc);
-/* Shared memory of a group for geometry that is staged there. */
+/* Shared memory that a group needs for staged geometry. */
 int tesi_mapped_stage_bytes(const TesiMappedKernelDesc *desc, const TesiMappedCut *cut);
 /* Pitches with the fewest bank conflicts; by_z: whether neighbouring threads have neighbouring z in x-lines and in
  * y-lines. */

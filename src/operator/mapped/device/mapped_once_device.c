@@ -1,5 +1,5 @@
-/* What kernels make of a mapped operator once: its diagonal and its assembled form (src/kernels/mapped_diagonal.cu,
- * mapped_csr.cu). */
+/* One-time results of kernels for a mapped operator: its diagonal and its assembled form
+ * (src/kernels/mapped_diagonal.cu, mapped_csr.cu). */
 #include <stdio.h>
 #include <string.h>
 #include "operator/assembled/matrix.h"
@@ -9,7 +9,7 @@
 
 enum { THREADS = 128, CHUNK = 32 * THREADS, MOST_SHARED = 227 << 10 }; /* as the kernels have them */
 
-/* One of the two files for an operator, with a full index and 1D tables of its own. */
+/* One of the two files compiled for an operator, with a full index and separate 1D tables. */
 typedef struct Once {
   const TesOperator *op;
   const TesiMapped *m;
@@ -65,7 +65,7 @@ static void end(TesContext *ctx, Once *o) {
   tesi_context_device(ctx)->release(ctx, &o->tables);
 }
 
-/* The kernel `name` by `blocks` blocks. */
+/* Runs the kernel `name` with `blocks` blocks. */
 static TesStatus launch(TesContext *context, const Once *o, const char *name, int64_t blocks, size_t shared,
                         void **arguments) {
   TesContext *ctx = context;
@@ -93,7 +93,7 @@ static void make_tables(const TesiMapped *m, double *I, double *G) {
     }
 }
 
-/* The same of the functions of the coarse side in the two children, [2][2][q][n]. */
+/* The same for functions of the coarse side in the two children, [2][2][q][n]. */
 static void make_halves(const TesiMapped *m, double *tables) {
   double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
   const int n = m->n, size = m->q * n;
@@ -113,7 +113,7 @@ static void make_halves(const TesiMapped *m, double *tables) {
 }
 
 /* ---- diagonal ------------------------------------------------------------------------------------------ */
-/* All cells at once, or colour by colour where the operator has colours: then in the same order every time. */
+/* All cells at once; or colour by colour if the operator has colours, which gives the same order every time. */
 static TesStatus launch_diagonal(TesContext *ctx, Once *o, size_t shared, void *d) {
   TesStatus status = TES_OK;
   const TesiMappedPlan *plan = o->op->plan;
@@ -170,7 +170,7 @@ done:
 }
 
 /* ---- assembled form ------------------------------------------------------------------------------------ */
-/* out [n + 1] <- sums of in [n] before each. */
+/* out [n + 1] <- the sum of in [n] before each entry. */
 static TesStatus scan(TesContext *ctx, const Once *o, int64_t n, void *in, void *out) {
   TesStatus status = TES_OK;
   const int64_t parts = (n + CHUNK - 1) / CHUNK;
@@ -204,7 +204,7 @@ done:
   return status;
 }
 
-/* first [nodes + 1], cell [..]: the cells of each free node; most: of one node. */
+/* first [nodes + 1], cell [..]: the cells of each free node; most: the largest number of cells of a node. */
 static TesStatus find_cells(TesContext *ctx, const Once *o, void *count, void *first, void **cell,
                             int64_t *most) {
   TesStatus status = TES_OK;

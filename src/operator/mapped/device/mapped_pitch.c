@@ -3,9 +3,9 @@
 #include <string.h>
 #include "operator/mapped/device/mapped_kernel.h"
 
-enum { BANK_BYTES = 128 }; /* what shared memory gives a cycle */
+enum { BANK_BYTES = 128 }; /* bytes that shared memory delivers per cycle */
 
-/* One access of all threads: line l of `lines` a cell begins at sy (l / inner) + sx (l % inner). */
+/* One access of all threads: line l, with `lines` lines per cell, begins at sy (l / inner) + sx (l % inner). */
 typedef struct Access {
   int lines, inner, outer_stride, inner_stride, times;
 } Access;

@@ -10,7 +10,7 @@ enum { THREADS = 128 };
 struct TesiRobinKernel {
   TesiKernel kernel, columns;
   TesPrecision precision;
-  int colours;    /* one, with atomics; where results are to be deterministic no two of a colour meet */
+  int colours;    /* 1 with atomics; if results must be deterministic, faces of a colour share no node */
   int64_t *first; /* [colours + 1] face of a colour */
   int points, cell_nodes;
   size_t shared;
@@ -28,7 +28,7 @@ static TesStatus upload_tables(TesContext *ctx, const TesiRobinDesc *desc, TesiR
   return tesi_upload_numbers(ctx, tables, q * n + 2 * n * n, k->precision, &k->tables);
 }
 
-/* order[faces] by colour, k->first. Where sums may come in any order all faces are of one colour. */
+/* order[faces] by colour, k->first. If sums may have any order, all faces have one colour. */
 static TesStatus order_faces(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k, int32_t **order) {
   TesStatus status = TES_OK;
   const TesiCellView *s = desc->space;
@@ -53,7 +53,7 @@ done:
   return status;
 }
 
-/* What belongs to the faces, in their order: nodes and masks of their cells, their numbers and weights. */
+/* The data of the faces, in their order: nodes and masks of their cells, numbers of the faces, weights. */
 static TesStatus upload_faces(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k) {
   TesStatus status = TES_OK;
   const TesiCellView *s = desc->space;

@@ -9,7 +9,8 @@
 
 typedef struct TesiRobinKernel TesiRobinKernel;
 
-/* Faces face[faces] of cells cell[faces], weight[faces][points] of alpha w|J|. May be destroyed after failure too. */
+/* The faces face[faces] of cells cell[faces], with weight[faces][points] of alpha w|J|. May be destroyed after
+ * failure too. */
 typedef struct TesiRobinDesc {
   const TesiCellView *space;
   const TesiFaceRule *rule;

@@ -1,5 +1,6 @@
-/* How y becomes zero before the kernel of mapped cells adds to it: by a pass before; or, where all blocks run at a
- * time, by the blocks themselves, in one launch: they write zeros, read and contract, and meet before they add. */
+/* Zeroing of y before the kernel of mapped cells adds to it. Either a separate pass does it; or, where all blocks run
+ * at the same time, the blocks do it themselves in one launch: they write zeros, read and contract, and meet before
+ * they add. */
 #include "operator/mapped/device/mapped_kernel.h"
 
 static int64_t count_blocks(const TesiMappedKernel *kernel, int64_t cells) {

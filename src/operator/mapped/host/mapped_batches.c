@@ -1,4 +1,4 @@
-/* Batches of cells: who shares a vector, and how its nodes lie in memory. */
+/* Batches of cells: which cells share a vector, and how their nodes lie in memory. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/work.h"
@@ -52,7 +52,7 @@ static void add_group(Batching *s, const int32_t *cells, int count, bool joined)
   s->used += count;
 }
 
-/* Full batches of cells whose rows join; the others to rest[], returns how many those are. */
+/* Full batches of cells whose rows join; rest[] gets the other cells. Returns the number of the others. */
 static int64_t join_cells(Batching *s, int32_t *rest) {
   const TesiMapped *m = s->m;
   const int lanes = s->plan->kernels.lanes;
@@ -77,7 +77,7 @@ static int64_t join_cells(Batching *s, int32_t *rest) {
 
 typedef struct Keyed {
   uint64_t key;
-  int32_t cell, kind; /* how it hangs, and how it can be read */
+  int32_t cell, kind; /* how nodes of a cell hang, and how they can be read */
 } Keyed;
 
 static int by_key(const void *a, const void *b) {
@@ -98,10 +98,10 @@ static bool row_is_run(const TesiMapped *m, const int32_t *row) {
   return true;
 }
 
-/* Runs are read four at a time: shorter ones have as many numbers behind them. */
+/* Runs are read four at a time: shorter runs need as many numbers after them. */
 enum { RUN = 4 };
 
-/* The inner nodes of all rows follow one another: worth it from 2 on. */
+/* The inner nodes of all rows follow one another; used from 2 inner nodes on. */
 static bool has_inner_runs(const TesiMapped *m, int64_t cell) {
   const int32_t *row = m->index + cell * m->cell_nodes, *end = row + m->cell_nodes;
   for (; row < end; row += m->n)
@@ -109,7 +109,7 @@ static bool has_inner_runs(const TesiMapped *m, int64_t cell) {
   return true;
 }
 
-/* So do the nodes of all entities. */
+/* The same for the nodes of all entities. */
 static bool has_entities(const TesiMappedHost *plan, int64_t cell) {
   const TesiMapped *m = plan->m;
   const int32_t *index = m->index + cell * m->cell_nodes;
@@ -123,7 +123,7 @@ static bool has_entities(const TesiMappedHost *plan, int64_t cell) {
   return true;
 }
 
-/* How a cell can be read, not joined to others; the less, the better. */
+/* How a cell that is not joined to others can be read; smaller is better. */
 static TesiGather shape_of(const TesiMappedHost *plan, int64_t cell) {
   const TesiMapped *m = plan->m;
   return m->degree < 3 || m->components > 1 ? TESI_GATHER_ANY
@@ -142,7 +142,7 @@ static int by_kind(const void *a, const void *b) {
   return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : by_key(a, b);
 }
 
-/* Sorted by keys; cells that are in this order already, as in forests, stay. */
+/* Sorts cells by keys. Cells that are already in this order, as in forests, stay. */
 static void sort_keys(int64_t count, Keyed *keyed) {
   int64_t i = 1;
   while (i < count && by_key(&keyed[i - 1], &keyed[i]) < 0) i++;
@@ -170,9 +170,9 @@ static void group_stretches(const void *data, TesiSpan span) {
   }
 }
 
-/* The rest along the curve: of those on which nothing hangs, or of those on which something does. In stretches of it so
- * short that their nodes stay in a cache, like is put with like: a line is interpolated in all lanes where it hangs in
- * one, and one cell without runs spoils them for all. */
+/* The remaining cells along the curve: those without hanging nodes, or those with hanging nodes. The cells are taken
+ * in stretches so short that their nodes stay in a cache. In a stretch cells of the same kind are put together: a
+ * line that hangs in one lane is interpolated in all lanes, and one cell without runs prevents runs for all. */
 static TesStatus group_rest(TesContext *ctx, Batching *s, int64_t left, const int32_t *rest, bool hanging) {
   TesStatus status = TES_OK;
   const int lanes = s->plan->kernels.lanes;
@@ -207,7 +207,7 @@ static bool lanes_meet(const TesiMappedHost *plan, const int32_t *cells, int64_t
   return meet;
 }
 
-/* Whether two lanes have the same run in one row, or as one entity (cells that are turned against each other). */
+/* Whether two lanes have the same run in one row, or as one entity (cells that are rotated against each other). */
 static bool runs_meet(const TesiMappedHost *plan, const int32_t *cells) {
   for (int64_t row = 0; row < plan->nodes; row += plan->n)
     if (lanes_meet(plan, cells, row + 1)) return true;
@@ -221,7 +221,7 @@ static bool entities_meet(const TesiMappedHost *plan, const int32_t *cells) {
   return false;
 }
 
-/* The best that all lanes allow. Runs are added in all lanes at a time, so no two may have the same. */
+/* The best kind that all lanes allow. Runs are added in all lanes at once, so no two lanes may have the same run. */
 static TesiGather common_shape(const TesiMappedHost *plan, const int32_t *cells) {
   TesiGather shape = TESI_GATHER_ENTITIES;
   for (int l = 0; l < plan->kernels.lanes && shape < TESI_GATHER_ANY; l++)
@@ -239,7 +239,7 @@ static int64_t index_size(const TesiMappedHost *plan, TesiGather kind) {
                                         : plan->nodes * lanes;
 }
 
-/* The numbers of one lane's cell, each `step` behind the one before. */
+/* The numbers of one lane's cell, `step` apart. */
 static void fill_lane(const TesiMappedHost *plan, TesiGather kind, const int32_t *index, int64_t step,
                       int32_t *to) {
   const int n = plan->n;
@@ -264,7 +264,7 @@ static void fill_index(const TesiMappedHost *plan, const TesiMappedBatch *batch,
     fill_lane(plan, batch->kind, m->index + cells[l] * m->cell_nodes, lanes, plan->index + batch->index + l);
 }
 
-/* Whether a lane does not count at some node. */
+/* Whether some lane does not count at some node. */
 static bool has_masks(const TesiMappedHost *plan, const TesiMappedBatch *batch, const int32_t *cells) {
   const TesiMapped *m = plan->m;
   int32_t all = 0;
@@ -300,7 +300,8 @@ static void fill_hanging(const TesiMappedHost *plan, const TesiMappedBatch *batc
   }
 }
 
-/* What a batch is by itself: places and numbers of masks and lines that hang come later, here 0 or -1. */
+/* The properties of a batch alone. The places and numbers of its masks and hanging lines follow later; here they are
+ * 0 or -1. */
 static void find_kind(const TesiMappedHost *plan, const Group *group, const int32_t *cells,
                       TesiMappedBatch *batch) {
   batch->count = group->count;
@@ -309,7 +310,7 @@ static void find_kind(const TesiMappedHost *plan, const Group *group, const int3
   batch->hanging = tesi_mapped_hangs(plan->m, cells[0]) ? 0 : -1;
 }
 
-/* The plan and the groups its batches are made of. */
+/* The plan, and the groups from which its batches are made. */
 typedef struct Describe {
   const TesiMappedHost *plan;
   const Group *group;
@@ -366,7 +367,7 @@ done:
   return status;
 }
 
-/* Different corners of some cells. */
+/* The number of different corners of some cells. */
 static int64_t stretch_corners(const TesiMapped *m, int64_t count, const Keyed *keyed) {
   enum { SLOTS = 4096 }; /* an open hash table, at most half full */
   int32_t slot[SLOTS];
@@ -392,7 +393,7 @@ static void count_stretches(const void *data, TesiSpan span) {
   atomic_fetch_add(t->corners, sum);
 }
 
-/* How many corners stretches of cells have in order of their keys: the fewer, the less they read. */
+/* The number of corners in stretches of cells in the order of their keys: the fewer, the less a stretch reads. */
 static TesStatus count_corners(TesContext *ctx, const Batching *s, const uint64_t *keys, int64_t *corners) {
   TesStatus status = TES_OK;
   const TesiMapped *m = s->m;
@@ -409,15 +410,15 @@ done:
   return status;
 }
 
-/* Leaves lie on a curve in each tree: so few trees that their ends do not matter. */
+/* In each tree leaves lie on a curve. This holds for so few trees that their ends do not matter. */
 static bool lies_on_curve(const TesiMapped *m) {
   enum { LEAVES_A_TREE = 64 };
   const TesMesh *mesh = m->view ? m->view->mesh : NULL;
   return mesh && mesh->kind == TES_MESH_FOREST && mesh->coarse->trees * LEAVES_A_TREE <= m->cells;
 }
 
-/* Cells in their order as keys, which numbers of nodes mostly follow. Where few rows join and cells lie so that
- * stretches of them have a tenth more corners than along Hilbert's curve, that one. */
+/* Uses the order of cells as keys, which the numbers of nodes mostly follow. Hilbert's curve is used instead if few
+ * rows join and stretches of cells have a tenth more corners than along that curve. */
 static TesStatus make_keys(TesContext *ctx, Batching *s, int32_t *rest, int64_t *left) {
   TesStatus status = TES_OK;
   uint64_t *curve = NULL;

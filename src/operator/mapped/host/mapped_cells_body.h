@@ -6,7 +6,8 @@
  *   planes  in each plane of points: D in y and in x to planes of their own, factors row by row, then D' in x and in y
  *   out     u <- I' (u + D' d) in z; I' in y and x, plane by plane */
 
-/* Factors from weights: the polynomials of a plane, values and then slopes in the slow direction, each 27 at most. */
+/* Factors from weights: the polynomials of a plane, first values, then slopes in the slow direction, at most 27
+ * numbers each. */
 TESI_INLINE void LINE(plane_polynomials)(int dim, const TesiMappedHost *plan, const V *g, int s, V *out) {
   const V *c = g + plan->entries * plan->points;
   const Real *points = plan->points_1d, at = points[s];
@@ -104,7 +105,7 @@ TESI_INLINE void LINE(plane_mass)(int dim, int q, const TesiMappedHost *plan, co
   }
 }
 
-/* values, d [q][q]: D and factors and D' in the plane s; d becomes the flux in the slow direction. */
+/* values, d [q][q]: D, then factors, then D' in the plane s; d becomes the flux in the slow direction. */
 TESI_INLINE void LINE(plane)(int q, const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian,
                              int s, V *values, V *d, V *plane) {
   const Real *tables = plan->tables;
@@ -129,7 +130,7 @@ TESI_INLINE void LINE(plane)(int q, const TesiMappedHost *plan, Ahead *ahead, co
   for (int i = 0; plan->mass && i < q * q; i++) values[i] += kept[i];
 }
 
-/* The same in 2D, where planes are rows: D and factors and D' in all of them. */
+/* The same in 2D, where planes are rows: D, then factors, then D' in all rows. */
 TESI_INLINE void LINE(rows_2d)(int q, const TesiMappedHost *plan, Ahead *ahead, const V *g, const V *jacobian,
                                V *values, V *d, V *plane) {
   const Real *tables = plan->tables;

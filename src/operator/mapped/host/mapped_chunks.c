@@ -1,10 +1,10 @@
-/* Chunks of batches: what a thread takes at a time. */
+/* Chunks of batches: the portions of work of threads. */
 #include "base/team.h"
 #include "geometry/lanes.h"
 #include "operator/mapped/host/mapped_host.h"
 
-/* A chunk is what a thread takes at a time. Chunks share nodes along their borders, which are touched twice: one thread
- * has long chunks, several have many, so that all of them have work at any time. */
+/* A chunk is a thread's portion of work. Nodes at the borders of chunks are touched twice. So one thread has long
+ * chunks; several threads have many chunks, so that all of them have work at any time. */
 enum { CHUNKS_A_THREAD = 64, NODES_A_STEP = 1 << 12 };
 
 /* Chunks of `size` batches in the order of batches. */
@@ -13,9 +13,9 @@ typedef struct Cut {
   int64_t size;
 } Cut;
 
-/* Corner i of the cells of a chunk. Cells that share a node share a corner: a face or an edge that has common nodes
- * has common corners (corners of the larger cell where nodes hang). A corner may hang for one of the two cells
- * alone; then the shared face or edge has another corner that does not hang. */
+/* Corner i of the cells of a chunk. Cells that share a node share a corner: a face or an edge with common nodes has
+ * common corners (corners of the larger cell where nodes hang). A corner may hang for only one of the two cells; then
+ * the shared face or edge has another corner that does not hang. */
 static int64_t corner(const void *data, int64_t chunk, int64_t i) {
   const Cut *cut = data;
   const TesiMappedHost *plan = cut->plan;
@@ -34,7 +34,7 @@ static int64_t no_corner(const void *data, int64_t chunk, int64_t i) {
   return -1;
 }
 
-/* Chunks in their order, each in steps. */
+/* Chunks in their order, each divided into steps. */
 static void order_chunks(TesiMappedHost *plan, int64_t size, int64_t step, const int64_t *order) {
   int64_t steps = 0;
   for (int64_t at = 0; at < plan->chunks; at++) {
@@ -46,7 +46,7 @@ static void order_chunks(TesiMappedHost *plan, int64_t size, int64_t step, const
   plan->chunk[plan->chunks] = plan->steps = steps;
 }
 
-/* Nodes of a batch that have no owner get it. */
+/* Makes a batch the owner of its nodes that have no owner. */
 static void own_nodes(const TesiMappedHost *plan, int64_t b, int32_t *owner) {
   const TesiMapped *m = plan->m;
   for (int l = 0; l < plan->batch[b].count; l++) {
@@ -76,25 +76,26 @@ static void own_chunk(const void *data, TesiSpan chunk) {
     for (int64_t b = s->first; b < s->end; b++) own_nodes(plan, b, o->owner);
 }
 
-/* owner[node]: the first batch, in the order of steps, that has it; -1: none has. */
+/* owner[node]: the first batch, in the order of steps, that has the node; -1: no batch. */
 static void find_owners(const TesiMappedHost *plan, int32_t *owner) {
   const Owners o = {plan, owner};
   tesi_team_for(plan->threads, plan->m->nodes, own_none, &o);
   tesi_sequence_run(plan->sequence, plan->threads, own_chunk, &o);
 }
 
-/* The step that each of `count` things belongs to, negative: none. */
+/* The step of each of `count` things; negative: no step. */
 typedef struct Ranges {
   int64_t count, steps;
   const int32_t *of;
-  int64_t *at; /* [threads][steps]: how many ranges begin in a thread's span; then where its next one goes */
+  int64_t *at; /* [threads][steps]: first the number of ranges that begin in a thread's span, then the place of its
+                * next range */
   int32_t (*range)[2]; /* NULL: they are counted */
 } Ranges;
 
 static void visit_ranges(const void *data, TesiSpan span) {
   const Ranges *r = data;
   int64_t *const at = r->at + span.thread * r->steps, i = span.first;
-  while (i > 0 && i < span.end && r->of[i] == r->of[i - 1]) i++; /* of a range that began before */
+  while (i > 0 && i < span.end && r->of[i] == r->of[i - 1]) i++; /* end of a range that began before */
   while (i < span.end) {
     const int64_t first = i++;
     const int32_t step = r->of[first];
@@ -108,7 +109,8 @@ static void visit_ranges(const void *data, TesiSpan span) {
   }
 }
 
-/* (*range)[first[k]] .. [first[k + 1] - 1] <- the stretches [begin, end) of step k, ascending. first[steps + 1] */
+/* The ranges [begin, end) of step k, ascending, go to (*range)[first[k]] .. (*range)[first[k + 1] - 1]; first[steps +
+ * 1]. */
 static TesStatus list_ranges(TesContext *ctx, const TesiMappedHost *plan, int64_t count, const int32_t *of,
                              int64_t *first, int32_t (**range)[2]) {
   TesStatus status = TES_OK;
@@ -150,8 +152,8 @@ static void find_steps_of_lines(const void *data, TesiSpan span) {
   }
 }
 
-/* The cache lines that each step is first to touch, as ranges in ascending order: streams that the hardware
- * foresees, if they are asked for in this order. first: work [steps + 1]. */
+/* The cache lines that each step is first to touch, as ascending ranges: the hardware recognises them as streams if
+ * they are loaded in this order. first: work [steps + 1]. */
 static TesStatus find_lines(TesContext *ctx, TesiMappedHost *plan, const int32_t *owner, const int32_t *step,
                             int64_t *first) {
   TesStatus status = TES_OK;
@@ -172,8 +174,8 @@ done:
   return status;
 }
 
-/* Joined rows all of whose nodes but the first no batch had before are stored, not added: their number becomes
- * negative, and those nodes need no zero: SET. */
+/* If all nodes of a joined row except the first appear in no earlier batch, the row is stored, not added: its number
+ * becomes negative, and these nodes (SET) need not be zeroed. */
 enum { SET = -2 };
 
 static void mark_rows(TesiMappedHost *plan, int32_t *owner) {
@@ -226,7 +228,7 @@ static void find_steps_of_given(const void *data, TesiSpan span) {
   }
 }
 
-/* Rows of constrained nodes are set by the step that is first to touch them, when it has. */
+/* Rows of constrained nodes are set by the step that is first to touch them, at its end. */
 static TesStatus find_given(TesContext *ctx, TesiMappedHost *plan, const int32_t *owner, const int32_t *step,
                             int64_t *first) {
   TesStatus status = TES_OK;
@@ -275,14 +277,14 @@ static int64_t batches_of(const TesiMappedHost *plan, int64_t nodes) {
   return size < 1 ? 1 : size;
 }
 
-/* Chunks of nodes that nobody else has come in their own order. */
+/* Chunks of nodes that no other chunk has, in their own order. */
 static TesStatus find_order(TesContext *ctx, TesiMappedHost *plan, int64_t size, int64_t *order) {
   const bool global = plan->m->global;
   return tesi_sequence_create(ctx, global ? plan->threads : 1, plan->chunks, global ? plan->m->nodes : 0,
                               global ? corner : no_corner, &(Cut){plan, size}, &plan->sequence, order);
 }
 
-/* Batches of a chunk: cells of whole groups of TESI_LANES, which factors are filled by. */
+/* Batches of a chunk: whole groups of TESI_LANES cells, since factors are filled by groups. */
 static int64_t size_of(const TesiMappedHost *plan) {
   const int64_t chunks = CHUNKS_A_THREAD * plan->threads, size = (plan->batches + chunks - 1) / chunks,
                 group = tesi_max(TESI_LANES / plan->kernels.lanes, 1);

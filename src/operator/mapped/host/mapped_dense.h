@@ -1,5 +1,5 @@
-/* Plain version of a mapped operator for tests: from the definition, point by point. Without sum factorization and
- * shared tables: it has the basis functions of a cell at one point, and the weights there. */
+/* Plain version of a mapped operator for tests: from the definition, point by point, without sum factorization or
+ * shared tables. It keeps the basis functions of a cell at one point, and the weights there. */
 #ifndef TESI_MAPPED_DENSE_H
 #define TESI_MAPPED_DENSE_H
 

@@ -5,12 +5,12 @@
 #include <immintrin.h>
 #endif
 
-/* The first node of a joined row; its number is negative where the row is stored, not added. */
+/* The first node of a joined row; the number is negative where the row is stored, not added. */
 TESI_INLINE int64_t mapped_first(int32_t number) {
   return number < 0 ? ~number : number;
 }
 
-/* All bits of the lanes whose bit is set. */
+/* All bits set in the lanes whose bit is set. */
 TESI_INLINE LaneMask mapped_lanes(unsigned bits) {
   LaneMask lane;
   for (int l = 0; l < LANES; l++) lane[l] = 1 << l;
@@ -75,7 +75,7 @@ static void mapped_scatter_any(const TesiMappedHost *plan, const int32_t *index,
   }
 }
 
-/* The first `few` < RUN numbers of each lane, added at y + at[lane]. */
+/* The first `few` < RUN numbers of each lane are added at y + at[lane]. */
 TESI_INLINE void mapped_scatter_few(int few, const int32_t *at, const V *u, Real *y) {
   typedef Real Two __attribute__((vector_size(2 * sizeof(Real)), may_alias, aligned(sizeof(Real))));
   Real runs[LANES * RUN];
@@ -90,8 +90,8 @@ TESI_INLINE void mapped_scatter_few(int few, const int32_t *at, const V *u, Real
   }
 }
 
-/* One number an entity, whose nodes follow one another. A run that is shorter than what is loaded at a time is read
- * beyond its end, and has that many nodes behind it (mapped_batches.c). */
+/* One number per entity, whose nodes follow one another. A run shorter than one load is read beyond its end;
+ * mapped_batches.c makes sure that so many nodes follow it. */
 static void mapped_gather_entities(const TesiMappedHost *plan, const int32_t *index, const Real *x, V *u) {
   const int16_t *begin = plan->entity, *node = begin + plan->patterns + 1;
   for (int p = 0; p < plan->patterns; p++, index += LANES) {
@@ -110,7 +110,7 @@ static void mapped_gather_entities(const TesiMappedHost *plan, const int32_t *in
   }
 }
 
-/* Runs do not overlap: reading back what was just stored across two stores would wait until they reach the cache. */
+/* Runs do not overlap: a load across two recent stores would wait until both reach the cache. */
 static void mapped_scatter_entities(const TesiMappedHost *plan, const int32_t *index, const V *u, Real *y) {
   const int16_t *begin = plan->entity, *node = begin + plan->patterns + 1;
   for (int p = 0; p < plan->patterns; p++, index += LANES) {
@@ -143,7 +143,7 @@ static void mapped_scatter_row(int n, const Real *from, const V *u, Real *to) {
   for (int i = 1; i < length; i++) to[i] = (from ? from[i] : 0) + sums[i];
 }
 
-/* Element vectors: each lane has its nodes in a row, `distance` from lane to lane; `count` lanes have any. */
+/* Element vectors: each lane has its nodes in a row, `distance` from lane to lane; `count` lanes have a cell. */
 static void mapped_gather_element(const TesiMappedHost *plan, int count, const Real *x, V *u) {
   const int nodes = (int)plan->nodes, distance = nodes * plan->components;
   if (count == LANES) {

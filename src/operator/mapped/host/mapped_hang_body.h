@@ -1,9 +1,9 @@
 /* Hanging nodes of a batch: in each direction the lines on hanging faces and edges are multiplied by W of the
- * lane's child, in the lanes that have such a line there; with the transposed tables this is the transpose (the
- * order of directions does not matter).
+ * lane's child, in the lanes that have such a line there; the transposed tables give the transpose (the order of
+ * directions does not matter).
  * Included like mapped_lines_body.h.
- * Cost: per direction n^2 blends for the table, and n^2 multiply-adds a line that hangs in any lane: for one face
- * in 3D 4 n^3 in all, where the cell takes about 24 n^4. */
+ * Cost: per direction n^2 blends for the table, and n^2 multiply-adds per line that hangs in any lane. For one face
+ * in 3D this is 4 n^3 in all; the cell takes about 24 n^4. */
 
 #ifndef MAPPED_SECOND
 #if TESI_SIMD_BITS == 512 && defined(__AVX512F__)

@@ -6,7 +6,7 @@
 #include "base/team.h"
 #include "geometry/geometry.h"
 
-/* A full build is specialised for degrees 1 to 8 with the usual points, and for the matrices of degree 1. */
+/* A full build has specialised kernels for degrees 1 to 8 with the usual points, and for the matrices of degree 1. */
 static const char *word(const TesiMappedHost *plan) {
   const bool matrix = plan->factors == TES_FACTORS_MATRIX;
   const bool usual = plan->m->collocated || plan->q == plan->n + 1 || plan->q == plan->n;
@@ -65,7 +65,7 @@ static void set_given(const Run *r, const TesiMappedStep *step) {
       }
 }
 
-/* A thread takes a chunk while it works on the chunk before, so that it can ask for its nodes. */
+/* A thread gets its next chunk during the present chunk, so that it can prefetch the next nodes. */
 static void run_chunks(const void *data, const TesiTeamMember *me) {
   const Run *r = data;
   const TesiMappedHost *plan = r->plan;
@@ -159,8 +159,8 @@ const TesiMappedHost *tesi_mapped_host_of(const TesOperator *op) {
   return (op->local ? op->local : op->table) == &table ? op->plan : NULL;
 }
 
-/* A thread's arrays of a batch: values at nodes, which derivatives in the slow direction take the place of, two at
- * points, three planes of points, rows of a plane. */
+/* A thread's arrays of a batch: values at nodes, which derivatives in the slow direction overwrite; two arrays at
+ * points; three planes of points; rows of a plane. */
 static TesStatus make_work(TesContext *ctx, TesiMappedHost *plan) {
   TesStatus status = TES_OK;
   const size_t vector = (size_t)plan->kernels.lanes * tesi_precision_size(plan->m->precision);

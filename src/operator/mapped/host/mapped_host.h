@@ -1,15 +1,16 @@
 /* Mapped operators on the host: common parts of set-up and kernels.
  *
  * Lanes of a vector are cells: a batch is LANES cells whose nodes are gathered into [node][lane], worked on by sum
- * factorization, and added back. Where nodes come in runs they are loaded as such and transposed in registers:
+ * factorization, and added back. Nodes that follow one another in memory (runs) are loaded together and transposed
+ * in registers. Kinds of batches:
  *   joined   the rows of all lanes follow one another in memory (x-neighbours of a lexicographic numbering): one
- *            number a row, -1 - number where its nodes but the first are set, not added to
- *   entities the nodes of each corner, edge and face and those inside follow one another (forests): one number an
- *            entity and lane
+ *            number per row, -1 - number where its nodes but the first are set, not added to
+ *   entities the nodes of each corner, edge and face, and the inner nodes, follow one another (forests): one number
+ *            per entity and lane
  *   runs     the inner nodes of each row follow one another (any numbering by cells): three numbers per row and lane
  *   any      one number per node and lane
  *   element  element vectors: rows at a fixed distance
- * Constrained nodes and lanes without cell are masked: read as 0, and 0 is added.
+ * Constrained nodes and lanes without a cell are masked: they are read as 0, and 0 is added to them.
  *
  * Batches have the order of cells if most rows join (long streams, which the hardware prefetches), or if cells
  * already lie along a curve, as in forests, whose nodes are numbered in that order. Otherwise batches lie along a
@@ -58,17 +59,18 @@ typedef struct TesiMappedBatch {
   int count; /* lanes with cells */
 } TesiMappedBatch;
 
-/* Hanging nodes of a batch, bits of lanes: those that are upper children in d; those in which the lines along d are
- * interpolated, by where the other two coordinates (ascending directions) stand: 0 lower side, 1 inside, 2 upper
- * side. 2D: the last is 0. directions: a bit for each d along which any line is. */
+/* Hanging nodes of a batch, as bits of lanes. First the lanes whose cell is the upper child in direction d. Then the
+ * lanes in which the lines along d are interpolated, by the place of the other two coordinates (ascending
+ * directions): 0 lower side, 1 inside, 2 upper side. 2D: the last index is 0. directions: a bit for each d along
+ * which any line is interpolated. */
 typedef struct TesiMappedHanging {
   uint16_t directions, upper[3], line[3][3][3];
 } TesiMappedHanging;
 
 typedef struct TesiMappedHost TesiMappedHost;
 typedef struct TesiMappedStep TesiMappedStep;
-/* The batches of a step: y <- y + sign A x on their nodes (element form: y <- b + sign A x, b NULL: 0). next: the step
- * whose nodes are prefetched meanwhile, NULL: none. */
+/* The batches of a step: y <- y + sign A x on their nodes (element form: y <- b + sign A x, b NULL: 0). next: the
+ * step whose nodes are prefetched meanwhile; NULL: no step. */
 typedef void (*TesiMappedRun)(const TesiMappedHost *plan, const TesiMappedStep *step,
                               const TesiMappedStep *next, double sign, const void *b, const void *x, void *y,
                               void *work);
@@ -79,7 +81,8 @@ typedef struct TesiMappedKernels {
   const void *phases; /* the kernels' own */
 } TesiMappedKernels;
 
-/* Number of batches per step: so small that the nodes of this step and of the next step fit into the L2 cache. */
+/* Number of batches per step. It is small enough for the nodes of this step and of the next step to fit into the L2
+ * cache. */
 struct TesiMappedStep {
   int64_t first, end;       /* batches */
   int64_t zero, zero_end;   /* plan->zero: ranges of nodes that the step sets first */
@@ -112,7 +115,7 @@ struct TesiMappedHost {
       halves;
   int64_t steps, chunks;
   TesiMappedStep *step; /* ordered by chunk */
-  int64_t *chunk;       /* [chunks + 1] first step; in the order of `sequence` */
+  int64_t *chunk;       /* [chunks + 1] first step of each chunk; in the order of `sequence` */
   TesiSequence *sequence;
   int32_t (*zero)[2];  /* [begin, end) of nodes */
   int32_t (*given)[2]; /* [begin, end) of m->constrained_nodes */
@@ -133,13 +136,14 @@ TesiMappedKernels tesi_mapped_kernels_128(const TesiMappedHost *plan, TesPrecisi
 TesiMappedKernels tesi_mapped_kernels_256(const TesiMappedHost *plan, TesPrecision precision);
 TesiMappedKernels tesi_mapped_kernels_512(const TesiMappedHost *plan, TesPrecision precision);
 
-/* mapped_batches.c: batches, their index and masks; mapped_chunks.c: chunks, their order and what they set first. */
+/* mapped_batches.c: batches, their index and masks; mapped_chunks.c: chunks, their order, and the nodes that they set
+ * to zero first. */
 TesStatus tesi_mapped_make_batches(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_make_chunks(TesContext *ctx, TesiMappedHost *plan);
 /* mapped_hanging.c: plan->halves. */
 TesStatus tesi_mapped_make_halves(TesContext *ctx, TesiMappedHost *plan);
-/* mapped_host_factors.c: plan->g and stride for plan->factors; then the factors of chunks first .. end - 1, if they
- * are made point by point (other kinds are complete at once). */
+/* mapped_host_factors.c: the first function sets plan->g and stride for plan->factors. The second makes the factors
+ * of chunks first .. end - 1 for kinds that are made point by point; the first completes all other kinds. */
 TesStatus tesi_mapped_begin_factors(TesContext *ctx, TesiMappedHost *plan);
 TesStatus tesi_mapped_fill_chunks(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end);
 /* mapped_host_choice.c: chooses the kind of factors and makes them. run: y <- A x on chunks first .. end - 1. */

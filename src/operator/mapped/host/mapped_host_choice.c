@@ -1,4 +1,4 @@
-/* The kind of factors that an operator on the host uses: by timing, on as much of the mesh as tells them apart. */
+/* The kind of factors of an operator on the host, chosen by timing on a sufficient part of the mesh. */
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -18,14 +18,14 @@ static void add_busy(const void *data, const TesiTeamMember *me) {
   atomic_fetch_add(*sum, (int64_t)t.tv_sec * 1000000000 + t.tv_nsec);
 }
 
-/* Processor time so far of the threads that apply. */
+/* Processor time used so far by the threads that apply. */
 static double busy(const TesiMappedHost *plan) {
   _Atomic int64_t sum = 0, *const pointer = &sum;
   tesi_team_run(plan->threads, add_busy, &pointer);
   return 1e-9 * (double)sum;
 }
 
-/* The kinds that are possible, the cheapest to store last. */
+/* The possible kinds; the last needs the least memory. */
 static int candidates(const TesiMappedHost *plan, TesFactors list[4]) {
   const TesiMapped *m = plan->m;
   int count = 0;
@@ -49,13 +49,14 @@ static int candidates(const TesiMappedHost *plan, TesFactors list[4]) {
 
 enum { ROUNDS = 12, SAMPLE = 32 << 20 }; /* bytes of factors that no cache holds together with the vectors */
 
-/* Chunks that are timed: rounds of some chunks that follow one another. */
+/* The chunks that are timed: rounds of consecutive chunks. */
 typedef struct Sample {
   int rounds;
   int64_t first[ROUNDS], end[ROUNDS]; /* chunks */
 } Sample;
 
-/* A chunk per thread and round; all together have SAMPLE bytes, or are ROUNDS, or all chunks. */
+/* One chunk per thread and round. All rounds together have SAMPLE bytes, or there are ROUNDS of them, or they have
+ * all chunks. */
 static void take_sample(const TesiMappedHost *plan, int64_t bytes, Sample *s) {
   const double a_chunk = (double)bytes / (double)plan->chunks;
   double taken = 0;
@@ -69,8 +70,8 @@ static void take_sample(const TesiMappedHost *plan, int64_t bytes, Sample *s) {
   }
 }
 
-/* Seconds with these factors: of the processors, as other work on the machine would make a choice by the clock a
- * lottery. */
+/* Seconds with these factors, in processor time: other work on the machine would make a choice by the clock
+ * random. */
 static double time_factors(const TesiMappedHost *plan, int64_t first, int64_t end, const void *x, void *y) {
   const double start = busy(plan);
   tesi_mapped_run_chunks(plan, first, end, 1, NULL, x, y);
@@ -95,7 +96,7 @@ static double compare_kinds(int rounds, const double seconds[ROUNDS], const doub
   return fmax(ratio[pairs / 2], sum / others_sum);
 }
 
-/* The one that is cheapest to store, the last, unless another clearly takes less time. */
+/* The kind with the least memory, the last, unless another kind takes clearly less time. */
 static TesStatus time_trials(TesContext *ctx, const TesiMappedHost *trial, int count, const Sample *sample,
                              int64_t length, int *best) {
   TesStatus status = TES_OK;
@@ -105,7 +106,7 @@ static TesStatus time_trials(TesContext *ctx, const TesiMappedHost *trial, int c
   *best = last;
   TES_TRY(tes_vector_create(ctx, length, trial->m->precision, &x));
   TES_TRY(tes_vector_create(ctx, length, trial->m->precision, &y));
-  for (int warm = 1; warm >= 0; warm--) /* the threads, the code, and pages of the vectors */
+  for (int warm = 1; warm >= 0; warm--) /* warms up the threads, the code, and the pages of the vectors */
     for (int round = 0; round < (warm ? 1 : sample->rounds); round++)
       for (int i = 0; i < count; i++) {
         const int kind = round % 2 ? last - i : i;
@@ -124,8 +125,8 @@ done:
   return status;
 }
 
-/* Plans that differ in their factors alone. Where there is nothing to measure the cheapest to store is taken,
- * and where results are to be the same every time, as with one thread. */
+/* Plans that differ only in their factors. Without timing the kind with the least memory is taken: if there is
+ * nothing to measure, or if results must be the same every time, as with one thread. */
 TesStatus tesi_mapped_choose_factors(TesOperator *op, TesiMappedHost *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;

@@ -1,6 +1,6 @@
-/* The diagonal on the host, from the definition by squares of 1D tables: eight cells at a time, chunks in the
- * order of the operator, so that each sum has one order. Of affine cells, whose factors are the weights
- * times a number an entry, the sums over points are made once for all. */
+/* The diagonal on the host, from the definition by squares of 1D tables. Eight cells at a time, chunks in the order
+ * of the operator, so that each sum has one order. For affine cells, whose factors are the weights times one number
+ * per entry, the sums over points are computed once for all cells. */
 #include <string.h>
 #include "base/team.h"
 #include "operator/mapped/host/mapped_host.h"
@@ -13,7 +13,7 @@ typedef struct Diagonal {
   TesiHangingDiagonal *hanging; /* NULL: nothing hangs */
   double *tables;               /* [3][q][n] of tesi_mapped_square_tables() */
   double *affine,
-      *sums;    /* [cells][entries], and [entries][nodes] that they are factors of; NULL: other cells */
+      *sums; /* [cells][entries], and the sums [entries][nodes] that these numbers multiply; NULL: other cells */
   double *work; /* [threads][share]: the fill's work, factors, two arrays of products, values; a cell's */
   int64_t factors, products, share;
   double *d;
@@ -31,12 +31,12 @@ void tesi_mapped_square_tables(const TesiMapped *m, double *t) {
     }
 }
 
-/* values[nodes][8] += what entry `number` of the factors gives to the diagonals of eight cells: g[points][8]. */
+/* values[nodes][8] += the part of entry `number` of the factors in the diagonals of eight cells: g[points][8]. */
 static void add_entry(const Diagonal *s, int number, const double *g, double *products, double *values) {
   const TesiMapped *m = s->m;
   const int size = m->q * m->n;
   const double *t[3] = {s->tables, s->tables, s->tables};
-  double factor = m->lambda; /* of the mass, the last one */
+  double factor = m->lambda; /* of the mass, which is the last entry */
   for (int c = 0, at = 0; m->stiffness && c < m->dim; c++)
     for (int e = c; e < m->dim; e++, at++) {
       if (at != number) continue;
@@ -71,7 +71,7 @@ done:
   return status;
 }
 
-/* own[nodes] <- the diagonal of an affine cell, with what hanging nodes get. */
+/* own[nodes] <- the diagonal of an affine cell, with the terms of hanging nodes. */
 static void affine_cell(const Diagonal *s, int64_t cell, double *own) {
   const TesiMapped *m = s->m;
   const double *g = s->affine + cell * m->factors;
@@ -85,7 +85,7 @@ static void affine_cell(const Diagonal *s, int64_t cell, double *own) {
   tesi_hanging_diagonal_cell(s->hanging, m->mask[cell], factors, own);
 }
 
-/* own[nodes] <- lane l of values[nodes][8], with what hanging nodes get. */
+/* own[nodes] <- lane l of values[nodes][8], with the terms of hanging nodes. */
 static void take_lane(const Diagonal *s, int64_t cell, int l, const double *g, const double *values,
                       double *own) {
   const TesiMapped *m = s->m;

@@ -1,11 +1,11 @@
-/* The factors as the host's kernels read them, a batch after another, [..][lane] in the operator's precision:
+/* The factors as the host's kernels read them, one batch after another, [..][lane] in the operator's precision:
  *   stored    stiffness: [slow][mid][x][entry]; mass alone: [mid][x][slow] (lines of the slow direction)
- *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d; 3D: xi_d - 1/2); mass alone:
- *   |J| as [3^dim] monomials affine    [entry]
+ *   vertices  stiffness: [2^dim][dim] monomials of the map (bit d of the index: xi_d; 3D: xi_d - 1/2);
+ *             mass alone: |J| as [3^dim] monomials
+ *   affine    [entry]
  *   weights   [slow][mid][x][w a / |J|, with a mass term w |J| c], then the monomials of the cell's polynomial of
- *   degree m: [m + 1]^dim, x
- *             fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A / |J|, A as in
- *             mapped_points_body.h
+ *             degree m: [m + 1]^dim, x fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A /
+ *             |J|, A as in mapped_points_body.h
  *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
 #include "base/work.h"
 #include <string.h>
@@ -51,14 +51,14 @@ static void monomials(int dim, const double *x, double *c) {
       for (int r = 0; v >> d & 1 && r < dim; r++) c[v * dim + r] -= c[(v ^ 1 << d) * dim + r];
 }
 
-/* The trilinear map's monomials in xi: in xi - 1/2. */
+/* Turns the trilinear map's monomials in xi into monomials in xi - 1/2. */
 static void centre(double c[8 * 3]) {
   for (int bit = 1; bit < 8; bit *= 2)
     for (int v = 0; v < 8; v++)
       for (int r = 0; !(v & bit) && r < 3; r++) c[3 * v + r] += 0.5 * c[3 * (v + bit) + r];
 }
 
-/* |J| of the trilinear map is a polynomial of degree 2 a direction: monomials [3^dim] from values at 0, 1/2, 1. */
+/* |J| of the trilinear map is a polynomial of degree 2 per direction: monomials [3^dim] from values at 0, 1/2, 1. */
 static void determinant_monomials(const TesiMappedHost *plan, int64_t cell, double *c) {
   static const double at[3] = {0, 0.5, 1}, to[3][3] = {{1, 0, 0}, {-3, 4, -1}, {2, -4, 2}};
   double B[6], G[6], x[3 * 27], J[9 * 27], det[27];
@@ -116,7 +116,8 @@ done:
   return status;
 }
 
-/* Entries plan->cell[at] .. + 7: v[8] becomes their number `number`, and so on for `count` numbers `step` apart. */
+/* For the cells plan->cell[at] .. + 7: v[8] becomes number `number` of each cell, and so on for `count` numbers,
+ * `step` apart. */
 static void put(const TesiMappedHost *plan, int64_t at, int64_t number, int64_t step, int64_t count,
                 const double *v) {
   const int64_t lanes = plan->kernels.lanes, all = plan->batches * lanes;
@@ -149,7 +150,7 @@ static void put_points(const TesiMappedHost *plan, int64_t at, const double *in)
         put(plan, at, slow, plan->q, lines, in + slow * lines * TESI_LANES);
 }
 
-/* The points' weights, and the polynomials behind them from nodes[cell_nodes][dim][8]. */
+/* The weights of the points, followed by the polynomials from nodes[cell_nodes][dim][8]. */
 static void put_weights(const TesiMappedHost *plan, const TesiFill *fill, int64_t at, const double *nodes,
                         double *in) {
   const int64_t count = plan->dim * plan->m->geometry->cell_nodes;
@@ -160,7 +161,7 @@ static void put_weights(const TesiMappedHost *plan, const TesiFill *fill, int64_
   put(plan, at, plan->entries * plan->points, 1, count, c);
 }
 
-/* f: of make_functions. work: of a cell's factors and its triangle. */
+/* f: from make_functions. work: for a cell's factors and its triangle. */
 static void put_matrices(const TesiMappedHost *plan, const double *f, int64_t at, const double *in) {
   const int64_t lanes = plan->kernels.lanes, count = plan->entries * plan->points;
   double factors[7 * 64], out[27 * 28 / 2];
@@ -202,7 +203,7 @@ static void fill_chunk(const void *data, TesiSpan span) {
   tesi_team_least(p->bad, bad);
 }
 
-/* Stored factors, weights, or matrices made of them, of chunks first .. end - 1. */
+/* Stored factors, weights, or matrices made from factors, for chunks first .. end - 1. */
 static TesStatus fill_points(TesContext *ctx, TesiMappedHost *plan, int64_t first, int64_t end) {
   TesStatus status = TES_OK;
   const TesiMapped *m = plan->m;
@@ -216,7 +217,7 @@ static TesStatus fill_points(TesContext *ctx, TesiMappedHost *plan, int64_t firs
   TES_ALLOC(&work, plan->threads * share);
   TES_TRY(tesi_work_share(ctx, plan->threads, end - first, 1, fill_chunk,
                           &(Points){plan, &fill, f, work, share, first, &bad}));
-  if (bad < INT64_MAX) TES_TRY(tesi_mapped_check(m)); /* names the first of all cells */
+  if (bad < INT64_MAX) TES_TRY(tesi_mapped_check(m)); /* reports the first of all bad cells */
 done:
   tesi_fill_destroy(&fill);
   tesi_free(ctx, &f);
@@ -224,7 +225,7 @@ done:
   return status;
 }
 
-/* Numbers of one cell by the other kinds; affine[cells][entries] was filled before. */
+/* The numbers of one cell for the other kinds; affine[cells][entries] is filled before. */
 static void cell_numbers(const TesiMappedHost *plan, const double *affine, int64_t cell, double *out) {
   const TesiMapped *m = plan->m;
   if (plan->factors == TES_FACTORS_AFFINE) {

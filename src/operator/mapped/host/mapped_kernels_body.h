@@ -13,13 +13,13 @@ enum {
 
 #include "operator/mapped/host/mapped_gather_body.h"
 
-/* The nodes of the next step, of x and of y, asked for in the order of memory while this one is worked on: as streams
- * they arrive twice as fast as row by row, and if prefetches are spread over the work, they do not fill the queue to
+/* The nodes of the next step, of x and of y, are prefetched in the order of memory during this step. As streams they
+ * arrive twice as fast as row by row. Prefetches are spread over the work, so that they do not fill the queue to
  * memory. The factors of the next batch are prefetched too. */
 typedef struct Ahead {
   const int32_t (*range)[2];
   int64_t line, end; /* position in the current range */
-  int64_t rate, due; /* lines to prefetch each time, and so far: in 2^-16 of a line */
+  int64_t rate, due; /* lines to prefetch each time, and the sum so far: in 2^-16 of a line */
   const char *x, *y;
   const char *factors; /* factors of the next batch: how far they have been prefetched */
   int lines;           /* of those, each time */
@@ -62,7 +62,7 @@ TESI_INLINE void mapped_prefetch(Ahead *ahead) {
 #include "operator/mapped/host/mapped_rows_body.h"
 #include "operator/mapped/host/mapped_hang_body.h"
 
-/* The phases of a batch, one function each: phases that depend on n or q only are shared. */
+/* The phases of a batch, one function each. Phases that depend only on n or only on q are shared. */
 typedef struct Phases {
   void (*gather)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, const Real *x, V *u);
   void (*scatter)(const TesiMappedHost *plan, const TesiMappedBatch *batch, int component, Real sign,
@@ -79,8 +79,8 @@ typedef struct Phases {
   void (*matrix)(const TesiMappedHost *plan, const V *g, V *u);
 } Phases;
 
-/* At each y the polynomial jz.jz of x, [q][3], the middle one halved: the column jz = m4 + y m6 + x (m5 + y m7) of
- * the trilinear map with monomials m[8][3] (bit 0 x, 1 y, 2 z) does not depend on z. */
+/* For each y the polynomial jz.jz of x, [q][3], the middle coefficient halved. The column jz = m4 + y m6 + x (m5 + y
+ * m7) of the trilinear map with monomials m[8][3] (bit 0 x, 1 y, 2 z) does not depend on z. */
 static void mapped_slow_squares(int q, const Real *at, const V *m, V *zz) {
   for (int i = 0; i < q; i++, zz += 3) {
     V s[3], t[3];
@@ -130,7 +130,7 @@ static void mapped_cell(const TesiMappedHost *plan, const Phases *phase, Ahead *
   if (interpolates) phase->out(plan, values, u, plane);
 }
 
-/* A batch prefetches once per row of points; cell matrices prefetch once, and for themselves. */
+/* A batch prefetches once per row of points. With cell matrices it prefetches once, and the matrices for itself. */
 static Ahead mapped_ahead(const TesiMappedHost *plan, int64_t batches, const TesiMappedStep *next,
                           const void *x, const void *y) {
   const bool matrix = plan->factors == TES_FACTORS_MATRIX;

@@ -1,6 +1,6 @@
 /* Products with 1D tables along one line of vectors, by even-odd splitting (compare quadrature_lines_body.h; here
- * tables have `rows` points and `columns` nodes). Included with LINE(name) and LINE_UNROLL: what names the
- * functions, and stands before loops of literal length. */
+ * tables have `rows` points and `columns` nodes). Included with LINE(name), which names the functions, and
+ * LINE_UNROLL, which stands before loops of literal length. */
 
 /* e, o <- sums and differences of u[0], u[stride], ...; the middle one of an odd n is its own sum. */
 TESI_INLINE void LINE(split)(int n, const V *u, int stride, V *e, V *o) {
@@ -28,15 +28,15 @@ TESI_INLINE void LINE(join)(int n, bool adds, const V *e, const V *o, V *u, int 
     u[n / 2 * stride] = e[n / 2];
 }
 
-/* Two lines at a time, so that each entry of a table is loaded once for both, where sums and entries of both fit
- * into registers. */
+/* Two lines at a time where sums and entries of both fit into registers: then each entry of a table is loaded once
+ * for both. */
 TESI_INLINE bool LINE(pairs)(int rows, int columns) {
   return SPECIALISED && rows <= 6 && columns <= 6;
 }
 
 #if SPECIALISED
-/* out[l][i] <- sum over j of t[i][j] in[l][j], `count` lines l. Column by column, so that as many sums as there are
- * rows are under way. */
+/* out[l][i] <- sum over j of t[i][j] in[l][j], for `count` lines l. The loop goes column by column, so that `rows`
+ * sums run side by side. */
 TESI_INLINE void LINE(multiply)(int count, int rows, int columns, const Real *t, V (*in)[MAPPED_N],
                                 V (*out)[MAPPED_N]) {
   LINE_UNROLL for (int j = 0; j < columns; j++) {
@@ -48,7 +48,7 @@ TESI_INLINE void LINE(multiply)(int count, int rows, int columns, const Real *t,
   }
 }
 #else
-/* The same for so many rows, a literal, and any number of columns: the sums stay in registers. */
+/* The same for a literal number of rows and any number of columns: the sums stay in registers. */
 TESI_INLINE void LINE(multiply_rows)(int rows, int columns, const Real *t, const V *in, V *out) {
   V sum[MAPPED_ROWS];
   TESI_UNROLL for (int i = 0; i < rows; i++) sum[i] = t[i * columns] * in[0];

@@ -22,7 +22,8 @@ unsigned tesi_mapped_directions(const TesiMapped *m, int64_t cell) {
   return directions;
 }
 
-/* Those of order[0] .. order[count - 1] by directions, all of them first, else as they were; `work` [count]. */
+/* Sorts order[0] .. order[count - 1] by directions: cells with all directions first; otherwise the order stays.
+ * `work` [count]. */
 static void group_directions(const TesiMapped *m, int64_t count, int32_t *order, int32_t *work) {
   int64_t at = 0;
   for (int directions = 7; directions >= 0; directions--)
@@ -89,7 +90,7 @@ done:
   return status;
 }
 
-/* Centre of a cell: the mean of its nodes, before a map (which bends the curve, no more). */
+/* Centre of a cell: the mean of its nodes, before a map is applied (a map only bends the curve). */
 static void centre(const TesiGeometry *g, int64_t cell, double *x) {
   for (int r = 0; r < g->dim; r++) {
     x[r] = 0;

@@ -1,5 +1,6 @@
-/* The work at quadrature points, one row in x at a time: gradients to fluxes, by the kind of factors. Included like
- * mapped_lines_body.h. On entry gx, gy, gz are reference derivatives of the row; on return they are fluxes. */
+/* The work at quadrature points, one row in x at a time: turns gradients into fluxes, by the kind of factors.
+ * Included like mapped_lines_body.h. On entry gx, gy, gz are the reference derivatives of the row; on return they are
+ * fluxes. */
 
 #ifndef MAPPED_SECOND
 /* Their monomials: behind the weights, or alone. */
@@ -30,7 +31,7 @@ TESI_INLINE V dot3(const V a[3], const V b[3]) {
  *   - Y^2)
  * the metric |J| (J'J)^-1 is, after gy <- gy - alpha gx and gz <- gz - beta gx,
  *   fx = D gx - alpha fy - beta fz, (fy, fz) = (Z gy - Y gz, X gz - Y gy) / D.
- * Polynomials are in x less 1/2, where points lie in pairs: c[0] + x^2 c[2] + x c[1] for both, of X and Z half c[1]. */
+ * Polynomials are in x - 1/2, where points lie in pairs: c[0] + x^2 c[2] + x c[1] for both, of X and Z half c[1]. */
 typedef struct EliminatedRow {
   V a, alpha[2], beta[2], x[3], y[3], z[3], d[3];
 } EliminatedRow;
@@ -45,7 +46,7 @@ TESI_INLINE void eliminated_flux(V alpha, V beta, V x, V y, V z, V first, V seco
 }
 #endif
 
-/* Value (and slope, if asked for) at t of polynomials c[m + 1][count]. */
+/* Value, and slope if asked for, at t of the polynomials c[m + 1][count]. */
 TESI_INLINE void LINE(reduce)(int m, int count, Real t, const V *c, V *value, V *slope) {
   LINE_UNROLL for (int i = 0; i < count; i++) {
     V a = c[count + i], b = {0};
@@ -59,8 +60,8 @@ TESI_INLINE void LINE(reduce)(int m, int count, Real t, const V *c, V *value, V 
   }
 }
 
-/* Factors from weights: fluxes of row_vertices_3d() with the weight w a / |J| of each point, Jacobians from the
- * polynomials of position and of its derivatives in y and z along the row, [m + 1][3]. */
+/* Factors from weights: fluxes of row_vertices_3d() with the weight w a / |J| of each point. Jacobians come from the
+ * polynomials, along the row, of the position and of its derivatives in y and z, [m + 1][3]. */
 TESI_INLINE void LINE(row_weights_3d)(int q, int m, int entries, const Real *at, const V *x, const V *y,
                                       const V *z, const V *g, V *gx, V *gy, V *gz) {
   LINE_UNROLL for (int i = 0; i < q; i++, g += entries) {
@@ -129,7 +130,7 @@ TESI_INLINE void LINE(row_affine)(int dim, int q, const V *G, const Real *w, Rea
   }
 }
 
-/* One point of a pair. w: its weight times the row's; or w / D is at `weight`. */
+/* One point of a pair. w: the point's weight times the row's weight; or w / D is at `weight`. */
 TESI_INLINE void LINE(point_flux)(V d, V w, const V *weight, V alpha, V beta, V x, V y, V z, V *gx, V *gy,
                                   V *gz) {
   if (weight)

@@ -16,9 +16,9 @@ TESI_INLINE void LINE(gather_joined)(int n, int64_t rows, const int32_t *first, 
   }
 }
 
-/* Added to y; where the number of the row is negative, all but its first node have not been set yet: y <- b + u
- * there. Old values are loaded the way new ones are stored: reading stores of other widths back would wait until
- * they reach the cache. */
+/* Adds u to y. Where the number of the row is negative, all nodes of the row but the first are not yet set: there y
+ * <- b + u. Old values are loaded in the same widths in which new ones are stored: a load of another width than a
+ * recent store would wait until the store reaches the cache. */
 TESI_INLINE void LINE(scatter_joined)(int n, int64_t rows, const int32_t *first, const V *u, const Real *b,
                                       Real *y) {
   for (int64_t row = 0; row < rows; row++, u += n) {
@@ -42,8 +42,8 @@ TESI_INLINE void LINE(scatter_joined)(int n, int64_t rows, const int32_t *first,
   }
 }
 
-/* Rows whose inner nodes are runs: numbers of nodes 0, 1 and n - 1 of each row, n >= 4. A run that is shorter than
- * what is loaded at a time is read beyond its end, and has that many nodes behind it (mapped_batches.c). */
+/* Rows whose inner nodes form runs. The index has the numbers of nodes 0, 1 and n - 1 of each row, n >= 4. A run
+ * shorter than one load is read beyond its end; mapped_batches.c makes sure that so many nodes follow it. */
 TESI_INLINE void LINE(gather_runs)(int n, int64_t rows, const int32_t *index, const Real *x, V *u) {
   for (int64_t row = 0; row < rows; row++, index += 3 * LANES, u += n) {
     u[0] = mapped_gather(x, index);
