@@ -48,6 +48,11 @@ def clean(comment):
     return "\n".join(lines).strip()
 
 
+def in_a_line(comment):
+    """The words of the comment of a member."""
+    return " ".join(clean(comment).split())
+
+
 def find_comments(text):
     """{name: comment} of functions, types and, as TYPE.member, of members and constants."""
     words = {}
@@ -60,9 +65,9 @@ def find_comments(text):
         if before:
             words[name] = clean(before.group(1))
         for member in re.finditer(r"(\w+)(?:\[\w*\])*(?:\)\([^;]*\))?[;,]?[ \t]*\n?\s*/\*\*< ?(.*?)\*/", body, re.S):
-            words[f"{name}.{member.group(1)}"] = clean(member.group(2))
+            words[f"{name}.{member.group(1)}"] = in_a_line(member.group(2))
         for member in re.finditer(r"/\*\* ?([^<].*?)\*/\s*[^;/]*?(\w+)(?:\[\w*\])*(?:\)\([^;]*\))?[;,]", body, re.S):
-            words.setdefault(f"{name}.{member.group(2)}", clean(member.group(1)))
+            words.setdefault(f"{name}.{member.group(2)}", in_a_line(member.group(1)))
     return words
 
 
