@@ -52,19 +52,22 @@ static int read_document(char (*list)[LENGTH]) {
   return count;
 }
 
-/* A package of a processor that counts microjoules, in a folder of this test's: always more of them, as long as that
- * folder stands, or the same number. */
+/* A package of a processor that counts microjoules, in a folder of this test's: more and more of them until
+ * count_no_more(), or always the same number. */
 static void count_joules(bool moves) {
   assert_int_equal(system("mkdir -p rapl/intel-rapl:0 && echo 5000000 > rapl/intel-rapl:0/energy_uj"), 0);
   if (moves)
-    assert_int_equal(system("(i=5000000; while echo $i > rapl/new 2> /dev/null && mv rapl/new "
-                            "rapl/intel-rapl:0/energy_uj; do i=$((i + 1000)); done) > /dev/null 2>&1 &"),
+    assert_int_equal(system("touch moving; (i=5000000; while [ -e moving ]; do i=$((i + 1000)); echo $i > "
+                            "rapl/new && mv rapl/new "
+                            "rapl/intel-rapl:0/energy_uj; done; touch ended) > /dev/null 2>&1 &"),
                      0);
   setenv("TESSERA_RAPL", "rapl", 1);
 }
 
 static void count_no_more(void) {
-  assert_int_equal(system("rm -rf rapl; sleep 0.1; rm -rf rapl"), 0);
+  assert_int_equal(system("rm moving; for i in $(seq 100); do [ -e ended ] && break; sleep 0.1; done; "
+                          "rm ended && rm -r rapl"),
+                   0);
 }
 
 static void the_document_has_every_key(void **state) {
@@ -125,11 +128,17 @@ static void energy_that_cannot_be_read_is_left_out(void **state) {
   cJSON_Delete(json);
   if (!has_forests()) return;
   count_joules(true);
-  run("solve " CASES "l-shape.yaml --device cpu --set adapt.steps=1 --quiet --json r.json");
-  json = read_json("r.json");
-  const cJSON *energy = cJSON_GetObjectItem(json, "energy");
-  assert_true(cJSON_HasObjectItem(energy, "cpu") && !cJSON_HasObjectItem(energy, "setup"));
-  cJSON_Delete(json);
+  bool counted = false;
+  for (int again = 0; again < 10 && !counted;
+       again++) { /* a busy machine may not let it move in so short a run */
+    run("solve " CASES "l-shape.yaml --device cpu --set adapt.steps=1 --quiet --json r.json");
+    json = read_json("r.json");
+    const cJSON *energy = cJSON_GetObjectItem(json, "energy");
+    counted = cJSON_HasObjectItem(energy, "cpu");
+    assert_false(cJSON_HasObjectItem(energy, "setup"));
+    cJSON_Delete(json);
+  }
+  assert_true(counted);
   count_no_more();
 }
 
