@@ -1,6 +1,6 @@
 /* Products of a vector with columns of a basis, and removal of the columns from the vector: four columns per pass,
  * float64. A thread has one entry at a time. Bytes per entry for four columns: products 48, removal 48; these are the
- * floor. */
+ * floor. Shared memory: one number per thread, for the tree of a sum. */
 #include "kernel.h"
 
 #define THREADS 256

@@ -1,9 +1,10 @@
 #include "parallel/scaling.h"
 #include <math.h>
 
-/* Measured on the NVIDIA H200 GPUs of one host and on its 16 cores, degree 4 (bench/results/h200/solve.csv,
- * measurement ranks, and cpu-16core/threads.csv); bench/scaling.py compares. Assumed between hosts: 15 us and 45 GB/s
- * per GPU, 5 us and 12 GB/s per host. */
+/* GPUs: fitted to Poisson of degree 4 on one and two NVIDIA H200 (bench/results/h200/solve.csv, measurement ranks;
+ * tests/t9_scaling.c compares). Trees on processors: fitted to the ball on 16 cores (cpu-16core/threads.csv). Boxes on
+ * processors, and 20 us for the threads of a level, are estimates. Assumed between hosts: 15 us and 45 GB/s per GPU,
+ * 5 us and 12 GB/s per host. */
 TesiScalingMachine tesi_scaling_machine(bool gpus, bool trees, int cores) {
   TesiScalingMachine m = {.near_latency = 8e-6,
                           .near_rate = 340e9,
