@@ -13,8 +13,8 @@ static bool stays_a_box(const TesProblem *p) {
          (p->equation->support->ranks.meshes & TESI_ON_GRID) && !p->in_time && !tesi_problem_box_varies(p);
 }
 
-/* Work of an iteration per unknown, relative to a scalar problem on trees. Flows: 650 ps on an H200, where the model has
- * 301 ps (bench/results/h200/stokes.csv, the cube of 52 million unknowns). Element rt: as measured there.
+/* Work of an iteration per unknown, relative to a scalar problem on trees. Flows: 650 ps on an H200, where the model
+ * has 301 ps (bench/results/h200/stokes.csv, the cube of 52 million unknowns). Element rt: as measured there.
  * Displacements, which couple three components: an estimate. */
 static double weight_of(const TesProblem *p) {
   if (p->equation->flow && p->equation->support->modes) return 1.33;
