@@ -65,8 +65,8 @@ static TesStatus tell_parts(const Check *c) {
     if (status == TES_OK && size == 0)
       printf("boundary  %-16s no faces\n", tes_mesh_boundary_name(c->mesh, i));
     else if (status == TES_OK)
-      printf("boundary  %-16s %s %.6g\n", tes_mesh_boundary_name(c->mesh, i), dim == 2 ? "length" : "area",
-             size);
+      printf("boundary  %-16s %s %.6g%s\n", tes_mesh_boundary_name(c->mesh, i), dim == 2 ? "length" : "area",
+             size, cli_is_default(c->input, c->mesh, i) ? ", u = 0: the case gives no condition" : "");
   }
   for (int i = 0; i < tes_mesh_materials(c->mesh); i++) {
     int64_t cells = 0; /* of this rank */

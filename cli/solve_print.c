@@ -68,7 +68,7 @@ void solve_print_problem(const Solve *s) {
                                         "channel", "file", "cells"};
   const TesCase *c = s->input;
   const TesMeshInfo mesh = tes_mesh_info(s->mesh);
-  char cells[64];
+  char cells[64], names[400];
   for (const char *line = c->about.text; *line;) {
     const int length = (int)strcspn(line, "\n");
     solve_log(s, TES_LOG_INFO, line == c->about.text ? "case      %s: %.*s" : "%s%.*s",
@@ -82,6 +82,8 @@ void solve_print_problem(const Solve *s) {
     solve_log(s, TES_LOG_INFO, "mesh      %s in %dD: %s cells on %lld trees, finest level %d, degree %d",
               domains[c->mesh.domain], mesh.dim, cells, (long long)mesh.trees, mesh.max_level,
               c->problem.degree);
+  if (c->problem.boundaries > 1 && !cli_ranks() && cli_list_defaults(c, s->mesh, sizeof names, names))
+    solve_log(s, TES_LOG_INFO, "default   u = 0 on %s: the case gives no condition there", names);
   if (cli_ranks())
     solve_log(s, TES_LOG_INFO, "ranks     %d, %d thread%s each", tes_communicator_size(cli_ranks()),
               tes_context_threads(s->context), tes_context_threads(s->context) > 1 ? "s" : "");

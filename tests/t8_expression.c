@@ -94,6 +94,16 @@ static double remainder_and_constants(double x, double y, double z, double t) {
   return fmod(x, 0.3) + M_PI * y + M_E + fabs(x - y) + fmin(x, 0.5) + fmax(y, 0.5);
 }
 
+static double powers(double x, double y, double z, double t) {
+  return x * x - pow(y, 9) + pow(2, -z) - x * x * x * y + 512 * t + pow(x * y, 2) * 3;
+}
+
+/* Powers bind from the right, more than a sign before them and less than a sign behind them. */
+static void signs_of_powers(void **state) {
+  (void)state;
+  compare("x^2 + -y^3^2 + 2^-z - x**3*y + 2^3**2*t + (x*y)^2*3", powers);
+}
+
 static void names_that_differ_from_c(void **state) {
   (void)state;
   compare("x % 0.3 + pi*y + e + abs(x - y) + min(x, 0.5) + max(y, 0.5)", remainder_and_constants);
@@ -181,8 +191,10 @@ static const struct {
     {"w", "unknown name 'w' at column 1 of \"w\"; variables here: x, y, z, t"},
     {"", "the expression is empty"},
     {"  \n ", "the expression is empty"},
-    {"x^2", "unexpected '^' at column 2 of \"x^2\"; for powers use pow(a,b)"},
-    {"x**2", "unexpected '**' at column 2"},
+    {"x^", "expected a number, a name or '(', found the end at column 3"},
+    {"^2", "expected a number, a name or '(', found '^' at column 1"},
+    {"x***2", "expected a number, a name or '(', found '*' at column 4"},
+    {"x $ 2", "unexpected '$' at column 3"},
     {"x = 2", "unexpected '=' at column 3 of \"x = 2\"; for equality use =="},
     {"x & y", "for 'and' use &&"},
     {"|x|", "for 'or' use ||, for absolute values abs(a)"},
@@ -472,6 +484,7 @@ static void failing_memory_is_survived(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_are_those_of_c),
+      cmocka_unit_test(signs_of_powers),
       cmocka_unit_test(names_that_differ_from_c),
       cmocka_unit_test(widths_agree),
       cmocka_unit_test(special_arguments),

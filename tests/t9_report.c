@@ -201,8 +201,8 @@ static void templates_are_the_cases(void **state) {
   assert_run("check " CASES "poisson-square.yaml --set \"output.values={v: {mean: nowhere}}\"", 2);
   assert_output("the mesh has no boundary or material called nowhere");
   assert_run("check " CASES "poisson-square.yaml --set \"mesh.box={dim: 2, cells: 4, upper: [2, 3]}\"", 0);
-  assert_output("boundary  left             length 3");
-  assert_output("boundary  top              length 2");
+  assert_output("boundary  left             length 3, u = 0: the case gives no condition\n");
+  assert_output("boundary  top              length 2, u = 0: the case gives no condition\n");
   assert_output("domain    area 6");
   assert_output("degree 4, 289 nodes");
   assert_output("unknowns  225\n");
@@ -217,6 +217,24 @@ static void templates_are_the_cases(void **state) {
     snprintf(command, sizeof command, "--version >/dev/null; grep -ac 'Name=\"%s\"' plate.vtu", arrays[i]);
     assert_run(command, 0);
   }
+}
+
+/* Who names some boundaries is told which others are held; `all` leaves none. */
+static void defaults_are_told(void **state) {
+  (void)state;
+  static const char told[] = "default   u = 0 on right, bottom, top: the case gives no condition there\n";
+  write_file("d.yaml", "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\nspace: {degree: 2}\n"
+                       "boundary: {left: {traction: [1, 0]}}\ndata: {young: 1, poisson: 0.3}\n");
+  assert_run("solve d.yaml", 0);
+  assert_output(told);
+  assert_run("check d.yaml", 0);
+  assert_output("boundary  left             length 1\nboundary  right            length 1, u = 0: the case");
+  assert_run("solve d.yaml --set boundary.all.displacement=[0,0]", 0);
+  assert_null(strstr(output, "default   "));
+  assert_run("check d.yaml --set boundary.all=roller", 0);
+  assert_null(strstr(output, "gives no condition"));
+  assert_run("solve d.yaml --set boundary=null", 0);
+  assert_null(strstr(output, "default   "));
 }
 
 /* Completion for bash asks the program: what it offers is what there is. */
@@ -263,9 +281,11 @@ static void warnings_are_reported(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_document_has_every_key), cmocka_unit_test(energy_that_cannot_be_read_is_left_out),
-      cmocka_unit_test(warnings_are_reported), cmocka_unit_test(templates_are_the_cases),
-      cmocka_unit_test(completion_offers_what_there_is)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(the_document_has_every_key),
+                                     cmocka_unit_test(energy_that_cannot_be_read_is_left_out),
+                                     cmocka_unit_test(warnings_are_reported),
+                                     cmocka_unit_test(templates_are_the_cases),
+                                     cmocka_unit_test(completion_offers_what_there_is),
+                                     cmocka_unit_test(defaults_are_told)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

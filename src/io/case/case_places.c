@@ -1,4 +1,5 @@
 /* Checks output requests on the mesh: places by name, points and lines in its cells. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "geometry/locate.h"
@@ -92,12 +93,44 @@ done:
   return status;
 }
 
+/* *crossed <- whether the plane of a slice may meet a cell: the box of the corners of each cell, longer by a half. */
+static TesStatus find_slice(const TesMesh *mesh, int direction, double at, bool *crossed) {
+  static const double corners[8][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0},
+                                       {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  *crossed = false;
+  for (int64_t cell = 0; cell < mesh->cells && !*crossed; cell++) {
+    double x[8][3], low = INFINITY, high = -INFINITY;
+    TES_TRY(tesi_mesh_points(mesh, cell, 8, corners[0], x[0], NULL));
+    for (int i = 0; i < 8; i++) low = fmin(low, x[i][direction]), high = fmax(high, x[i][direction]);
+    *crossed = fabs(at - (low + high) / 2) <= high - low;
+  }
+done:
+  status = tesi_agree(ctx, status);
+  *crossed = tesi_reduce_any(ctx, *crossed);
+  return status;
+}
+
+static TesStatus check_picture(const TesCase *input, const TesMesh *mesh) {
+  TesContext *ctx = input->context;
+  TesStatus status = TES_OK;
+  const TesCasePicture *picture = &input->picture;
+  bool crossed = true;
+  TES_CHECK(!picture->slice || mesh->dim == 3,
+            "output.png: slice: the mesh has two dimensions, and is shown as it is");
+  if (picture->slice) TES_TRY(find_slice(mesh, picture->slice - 1, picture->at, &crossed));
+  TES_CHECK(crossed, "output.png: the slice %c = %g misses the mesh", "xyz"[tesi_max(picture->slice, 1) - 1],
+            picture -> at);
+done:
+  return status;
+}
+
 TesStatus tes_case_check_outputs(const TesCase *input, const TesMesh *mesh) {
   TesContext *ctx = input->context;
   TesStatus status = TES_OK;
   bool inside;
-  TES_CHECK(!input->picture.slice || mesh->dim == 3,
-            "output.png: slice: the mesh has two dimensions, and is shown as it is");
+  TES_TRY(check_picture(input, mesh));
   for (int i = 0; i < input->points; i++) {
     const double *x = input->point[i].x;
     TES_TRY(check_point(mesh, x, &inside));

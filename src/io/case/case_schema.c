@@ -325,7 +325,8 @@ const TesiKey tesi_case_keys[] = {
   {.path = "boundary", .type = TESI_KEY_MAP,
    .help = "what holds on the faces of the box, or on boundaries by their names"},
   FACE("all", all, false, "dirichlet: 0",
-       "faces without an entry of their own; where it is given, also those that a mesh file gives no name"),
+       "faces without an entry of their own; where it is given, also those that a mesh file gives no name; where "
+       "it is not, solve and check tell which faces have the default"),
   FACE("left", face[0], false, "as `all`", "the face x = lower"),
   FACE("right", face[1], false, "as `all`", "the face x = upper"),
   FACE("bottom", face[2], false, "as `all`", "the face y = lower"),

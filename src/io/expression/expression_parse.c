@@ -1,7 +1,8 @@
 /* Recursive descent with precedence climbing:
  *   expression = binary(1) [ "?" expression ":" expression ]
  *   binary(p)  = unary { operator of precedence >= p, binary(its precedence + 1) }
- *   unary      = { "-" | "+" | "!" } primary
+ *   unary      = { "-" | "+" | "!" } power
+ *   power      = primary [ ( "^" | "**" ) unary ]: from the right, so that -x^2 = -(x^2) and 2^3^2 = 2^9
  *   primary    = number | name | name "(" expression { "," expression } ")" | "(" expression ")" */
 #include <math.h>
 #include <stdio.h>
@@ -258,11 +259,19 @@ static int signed_value(Parser *p, TesiOp op) {
   return op == TESI_OP_ADD || p->scanner.failed ? value : tesi_term(p->terms, op, value, 0, 0);
 }
 
+static int power(Parser *p) {
+  const int base = primary(p);
+  if (p->scanner.failed || !tesi_scanner_accept(&p->scanner, "^") || !enter(p)) return base;
+  const int exponent = unary(p);
+  p->depth--;
+  return p->scanner.failed ? 0 : tesi_term(p->terms, TESI_OP_POW, base, exponent, 0);
+}
+
 static int unary(Parser *p) {
   if (tesi_scanner_accept(&p->scanner, "-")) return signed_value(p, TESI_OP_NEGATE);
   if (tesi_scanner_accept(&p->scanner, "!")) return signed_value(p, TESI_OP_NOT);
   if (tesi_scanner_accept(&p->scanner, "+")) return signed_value(p, TESI_OP_ADD);
-  return primary(p);
+  return power(p);
 }
 
 static const struct Binary *binary_operator(const Parser *p) {

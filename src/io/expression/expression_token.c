@@ -68,7 +68,6 @@ static void scan_name(TesiScanner *scanner) {
 
 /* Characters that are not operators here but are operators in other languages. */
 static const char *hint(const char *text) {
-  if (*text == '^' || !strncmp(text, "**", 2)) return "; for powers use pow(a,b)";
   if (*text == '=') return "; for equality use ==";
   if (*text == '&') return "; for 'and' use &&";
   if (*text == '|') return "; for 'or' use ||, for absolute values abs(a)";
@@ -78,21 +77,21 @@ static const char *hint(const char *text) {
 }
 
 static void scan_operator(TesiScanner *scanner) {
-  static const char *const operators[] = {"<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/",
-                                          "%",  "!",  "<",  ">",  "?",  ":",  "(", ")", ","};
+  static const char *const operators[] = {"<=", ">=", "==", "!=", "&&", "||", "**", "+", "-", "*", "/",
+                                          "^",  "%",  "!",  "<",  ">",  "?",  ":",  "(", ")", ","};
   TesiToken *t = &scanner->token;
   const char *text = scanner->text + t->first;
   t->kind = TESI_TOKEN_OPERATOR;
-  for (size_t i = 0; strncmp(text, "**", 2) && i < sizeof operators / sizeof *operators; i++) {
+  for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
     t->length = strlen(operators[i]);
     if (strncmp(text, operators[i], t->length)) continue;
-    memcpy(t->op, operators[i], t->length + 1);
+    strcpy(t->op, strcmp(operators[i], "**") != 0 ? operators[i] : "^"); /* both are powers */
     return;
   }
   if ((unsigned char)*text < 32 || (unsigned char)*text > 126)
     tesi_scanner_fail(scanner, t->first, hint(text), "unexpected character");
   else
-    tesi_scanner_fail(scanner, t->first, hint(text), "unexpected '%.*s'", text[0] == '*' ? 2 : 1, text);
+    tesi_scanner_fail(scanner, t->first, hint(text), "unexpected '%c'", *text);
 }
 
 void tesi_scanner_advance(TesiScanner *scanner) {
