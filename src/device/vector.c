@@ -47,6 +47,15 @@ done:
   return status;
 }
 
+TeskOwned tesi_layout_ranges(const TesiLayout *layout) {
+  TeskOwned own = {{0}, {0}};
+  for (int i = 0; i < layout->blocks && i < TESK_OWNED; i++) {
+    own.first[i] = layout->block[i].start;
+    own.end[i] = own.first[i] + layout->block[i].owned;
+  }
+  return own;
+}
+
 TesStatus tesi_vector_create_on(const TesiLayout *layout, TesPrecision precision, TesVector **vector) {
   const TesStatus status = tes_vector_create(layout->context, layout->length, precision, vector);
   if (status == TES_OK) (*vector)->layout = tesi_layout_retain(layout);

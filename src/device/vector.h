@@ -3,6 +3,7 @@
 #define TESI_VECTOR_H
 
 #include "device/device.h"
+#include "kernels/owned.h"
 #include "parallel/layout.h"
 #include "tessera/vector.h"
 
@@ -30,6 +31,8 @@ static inline TesVector tesi_vector_range(const TesVector *vector, int64_t first
   return range;
 }
 /* Zeros; sums over the vector are over the entries that the layout says are owned. */
+/* The entries of a layout of at most TESK_OWNED blocks that this rank owns, for kernels. */
+TeskOwned tesi_layout_ranges(const TesiLayout *layout);
 TesStatus tesi_vector_create_on(const TesiLayout *layout, TesPrecision precision, TesVector **vector);
 /* Number of entries of all ranks, each counted once. */
 int64_t tesi_vector_global(const TesVector *vector);

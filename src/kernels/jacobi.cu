@@ -17,18 +17,6 @@
 
 #define AT_ONCE 4
 
-/* Whether this rank counts entry i in products. */
-TESK_DEVICE int owns(const TeskOwned *own, long long i) {
-#ifdef ranked
-  int found = 0;
-  TESK_UNROLL
-  for (int k = 0; k < TESK_OWNED; k++) found |= i >= own->first[k] && i < own->end[k];
-  return found;
-#else
-  (void)own, (void)i;
-  return 1;
-#endif
-}
 #define FOR_GROUPS(i, n)                                                                                     \
   const long long step = (long long)gridDim.x * THREADS;                                                     \
   for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < (n); i += AT_ONCE * step)

@@ -3,7 +3,8 @@
  * and the kernels that need the sum add the parts in their order.
  * Bytes per entry: direction 28-32, dots 24, update 40. GMRES step j, with float32 basis, cycle and products: dots
  * 4 + 4 (j + 1), update 20 + 4 (j + 1); with a float64 basis: 8 + 8 (j + 1), 36 + 8 (j + 1). 2 flops per product.
- * Macros: real (the cycle's precision), basis_real (of vectors of GMRES's basis), product_real (of the operator's). */
+ * Macros: real (the cycle's precision), basis_real (of vectors of GMRES's basis), product_real (of the operator's), and
+ * ranked on several ranks, where sums of GMRES are over owned entries. */
 #include "kernel.h"
 #include "krylov_arguments.h"
 
@@ -233,6 +234,7 @@ TESK_KERNEL(tesk_gmres_dots, THREADS, 1, (long long)n, (const product_real *)w, 
                    *u2 = basis_of(&a, first + 2, j), *u3 = basis_of(&a, first + 3, j);
   double sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
   FOR_EACH(i, n) {
+    if (!owns(&a.own, i)) continue;
     const double value = (double)w[i], last = (double)v[i], x0 = (double)u0[i], x1 = (double)u1[i],
                  x2 = (double)u2[i], x3 = (double)u3[i];
     sum[0] += x0 * value;
@@ -332,7 +334,7 @@ TESK_KERNEL(tesk_gmres_update, THREADS, sizeof(basis_real) == 4 ? 4 : 3, (long l
       if (moves) image[i + m * step] = made[m], own[i + m * step] = old[m];
       next[i + m * step] = kept;
       if (in) in[i + m * step] = (real)kept;
-      sum += (double)kept * (double)kept;
+      if (owns(&a.own, i + m * step)) sum += (double)kept * (double)kept;
     }
   }
   sum = add_threads(sum, (double *)memory);

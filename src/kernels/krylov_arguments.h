@@ -2,6 +2,8 @@
 #ifndef TESK_KRYLOV_ARGUMENTS_H
 #define TESK_KRYLOV_ARGUMENTS_H
 
+#include "owned.h"
+
 enum { TESK_PARTS = 1024 }; /* largest number of blocks, each of which writes a part of a sum */
 
 typedef struct TeskKrylov {
@@ -19,13 +21,6 @@ typedef struct TeskKrylov {
   double best; /* the last `relative` that was much lower than those before, and its iteration */
   int best_at;
 } TeskKrylov;
-
-/* For conjugate gradients with the diagonal: ranges of entries that this rank counts in products; the others are
- * copies of entries that other ranks own. */
-enum { TESK_OWNED = 4 };
-typedef struct TeskOwned {
-  long long first[TESK_OWNED], end[TESK_OWNED];
-} TeskOwned;
 
 typedef struct TeskJacobi {
   double norm, rz, old; /* |r|, r.z, and r.z before, 0 at the start */
@@ -49,7 +44,9 @@ typedef struct TeskArnoldi {
   double *L;                     /* [n][n]: v_i . v_k, k < i */
   double *cosine, *sine, *g, *y; /* [n], [n], [n + 1], [n] */
   double *scale;                 /* [n] */
-  int n, parts;
+  TeskOwned own;                 /* whose products this rank adds up */
+  int n;
+  int parts; /* of each sum: blocks, or, once the ranks have met, ranks */
 } TeskArnoldi;
 
 #endif

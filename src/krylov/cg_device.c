@@ -88,21 +88,6 @@ done:
   return status;
 }
 
-TesStatus tesi_cg_device_prepare(TesSolver *s) {
-  TesContext *ctx = s->context;
-  TesStatus status = TES_OK;
-  const TeskKrylov scalars = {.b_norm = 1, .factor = 1, .root = s->root};
-  TesiIteration work = {.solver = s, .x = s->p};
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, s->device->scalars, &scalars, sizeof scalars));
-  const TesiCounts *counts = &((TesiKernelState *)tesi_context_device_state(ctx))->counts, before = *counts;
-  TES_TRY(tesi_cg_device_step(&work));
-  tesi_log(ctx, TES_LOG_DETAIL, "an iteration is %lld launches, %lld of which are exchanges between ranks",
-           counts->launches - before.launches, counts->exchanges - before.exchanges);
-  if (s->desc.multigrid) tesi_multigrid_forget_times(s->desc.multigrid);
-done:
-  return status;
-}
-
 TesStatus tesi_solver_cg_device(TesSolver *solver, const TesVector *b, TesVector *x) {
   TesSolver *s = solver;
   TesContext *ctx = s->context;

@@ -1,6 +1,7 @@
 /* GMRES as in gmres.c. An Arnoldi step runs without the host. The step of each column is recorded separately, with the
  * addresses of its vectors. If the device ends a solve (queued.h), one recorded step serves all columns: device memory
- * holds the number of the column, and vectors are copied. */
+ * holds the number of the column, and vectors are copied. On several ranks sums are over owned entries; the ranks meet
+ * twice a step, after the products of the column and after its square. */
 #include <math.h>
 #include <stdlib.h>
 #include "krylov/krylov_device.h"
@@ -80,26 +81,30 @@ TesStatus tesi_gmres_device_step(void *iteration) {
   TesiKrylovDevice *d = s->device;
   TeskArnoldi arnoldi = d->arnoldi;
   long long n = s->desc.op->length;
+  const int products = 2 * (work->column >= 0 ? work->column + 1 : arnoldi.n);
   void *w = product_of(s)->data;
   void *dots[] = {&n, &w, &d->partial, &arnoldi}, *project[] = {&d->partial, &arnoldi},
        *update[] = {&n, &w, &d->squares, &arnoldi}, *finish[] = {&d->squares, &arnoldi};
   tesi_gmres_device_place(s, work->column, &arnoldi);
   TES_TRY(cycle(s, work));
   TES_TRY(multiply(s, out_of(s, work->column), &arnoldi));
-  TES_TRY(tesi_krylov_launch(d, DOTS, ((unsigned)arnoldi.n + 3) / 4, 0, dots));
+  TES_TRY(tesi_krylov_launch(d, DOTS, ((unsigned)products / 2 + 3) / 4, 0, dots));
+  TES_TRY(tesi_krylov_meet(d, products, d->partial));
   TES_TRY(tesi_krylov_launch(d, PROJECT, 0, 0, project));
   TES_TRY(tesi_krylov_launch(d, UPDATE, 1, arnoldi.n + READ_AT_ONCE, update));
+  TES_TRY(tesi_krylov_meet(d, 1, d->squares));
   TES_TRY(tesi_krylov_launch(d, FINISH, 0, 0, finish));
 done:
   return status;
 }
 
 /* Which recorded step a restart cycle uses. Copies of short vectors take less time than the launches of a step per
- * column that is not yet recorded, as in the first solve. Without a cycle the images are the basis, which has to be
- * copied. */
+ * column that is not yet recorded, as in the first solve; ranks would add up the products of all columns. Without a
+ * cycle the images are the basis, which has to be copied. */
 static int column_of(const TesSolver *s, int column) {
   enum { LONG = 1 << 20 };
-  const bool stay = s->desc.op->length >= LONG || getenv("TESSERA_GMRES_STAY"); /* the variable is for tests */
+  const bool stay =
+      s->desc.op->length >= LONG || s->device->sums || getenv("TESSERA_GMRES_STAY"); /* for tests */
   return s->desc.multigrid && stay ? column : TESI_ANY_COLUMN;
 }
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */, MOST_SUMS = 2 /* of ranks, at once */ };
+enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */, MOST_SUMS = 2 /* of conjugate gradients */ };
 
 /* Numbers of device memory after the scalars: partial sums, and the small arrays of GMRES with n columns (0: conjugate
  * gradients). */
@@ -24,7 +24,8 @@ static void place(TesiKrylovDevice *d, size_t n, size_t history) {
   d->partial = carve(&at, (n ? 2 * n : 2) * TESK_PARTS);
   d->squares = carve(&at, TESK_PARTS);
   if (!n) return;
-  d->arnoldi = (TeskArnoldi){.scalars = d->scalars, .n = (int)n, .parts = (int)d->parts};
+  d->arnoldi = (TeskArnoldi){.scalars = d->scalars, .n = (int)n};
+  d->arnoldi.parts = d->sums ? tesi_ranks(d->context) : (int)d->parts;
   d->arnoldi.H = carve(&at, n * (n + 1));
   d->arnoldi.L = carve(&at, n * n);
   d->arnoldi.cosine = carve(&at, n);
@@ -90,14 +91,17 @@ TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device
       .file = "krylov.cu",
       .options = {solver->mg_b ? "real=float" : "real=double",
                   narrow ? "basis_real=float" : "basis_real=double",
-                  narrow && solver->takes_single ? "product_real=float" : "product_real=double"}};
+                  narrow && solver->takes_single ? "product_real=float" : "product_real=double",
+                  tesi_ranks(ctx) > 1 ? "ranked" : NULL}};
   TES_TRY(tesi_program_get(ctx, &desc, &d->program));
   TES_TRY(get_kernels(solver, d));
-  if (tesi_ranks(ctx) > 1) TES_TRY(tesi_links_create_sums(ctx, MOST_SUMS, &d->sums));
+  const int sums = gmres ? 2 * (int)n : MOST_SUMS;
+  if (tesi_ranks(ctx) > 1) TES_TRY(tesi_links_create_sums(ctx, sums, &d->sums));
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, sizeof(TeskKrylov) + (history + count_numbers(n)) * sizeof(double), &d->memory));
   place(d, n, history);
   if (gmres) {
+    if (d->sums) d->arnoldi.own = tesi_layout_ranges(solver->r->layout);
     tesi_gmres_device_place(solver, TESI_ANY_COLUMN, &d->arnoldi);
     TES_ALLOC(&d->steps, n + 1);
     d->columns = (int)n;
@@ -107,6 +111,22 @@ TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device
   d = NULL;
 done:
   tesi_krylov_device_destroy(&d);
+  return status;
+}
+
+TesStatus tesi_krylov_device_prepare(TesSolver *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const bool gmres = s->desc.method == TES_METHOD_GMRES;
+  const TeskKrylov scalars = {.b_norm = 1, .factor = 1, .inverse = 1, .root = s->root};
+  TesiIteration work = {.solver = s, .x = s->p, .column = s->desc.multigrid ? 0 : TESI_ANY_COLUMN};
+  TES_TRY(tesi_context_device(ctx)->to_device(ctx, s->device->scalars, &scalars, sizeof scalars));
+  const TesiCounts *counts = &((TesiKernelState *)tesi_context_device_state(ctx))->counts, before = *counts;
+  TES_TRY(gmres ? tesi_gmres_device_step(&work) : tesi_cg_device_step(&work));
+  tesi_log(ctx, TES_LOG_DETAIL, "an iteration is %lld launches, %lld of which are exchanges between ranks",
+           counts->launches - before.launches, counts->exchanges - before.exchanges);
+  if (s->desc.multigrid) tesi_multigrid_forget_times(s->desc.multigrid);
+done:
   return status;
 }
 

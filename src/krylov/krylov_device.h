@@ -31,6 +31,10 @@ typedef struct TesiKrylovDevice {
 TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device);
 void tesi_krylov_device_destroy(TesiKrylovDevice **device);
 
+/* A step with zero vectors before the first solve: exchanges between ranks allocate their buffers. All ranks call
+ * it. */
+TesStatus tesi_krylov_device_prepare(TesSolver *solver);
+
 /* device->kernel[] <- the kernels with these names. */
 TesStatus tesi_krylov_kernels(TesiKrylovDevice *device, int count, const char *const *names,
                               TesiKernel *kernel);
@@ -54,9 +58,6 @@ typedef struct TesiIteration {
   bool rough; /* GMRES: the cycle smooths before its coarse correction too */
 } TesiIteration;
 TesStatus tesi_cg_device_step(void *iteration);
-/* A step with zero vectors before the first solve: exchanges between ranks allocate their buffers. All ranks call
- * it. */
-TesStatus tesi_cg_device_prepare(TesSolver *solver);
 TesStatus tesi_gmres_device_step(void *iteration);
 TesStatus tesi_cycle_device_step(void *iteration);
 /* x <- x + the correction by the columns so far. */

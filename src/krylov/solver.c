@@ -61,12 +61,15 @@ static TesStatus remove_null(const TesSolver *s, TesVector *v) {
   return status;
 }
 
-/* Whether the iteration runs as kernels. On several ranks: conjugate gradients, where ranks write into each other's
- * memory and own a block of entries; else the host adds up the sums of all. */
+/* Whether the iteration runs as kernels. On several ranks: where ranks write into each other's memory, and own a block
+ * of entries (gmres: a few); else the host adds up the sums of all. */
 static bool is_queued(const TesSolver *s) {
   const TesSpace *space = s->desc.op->space;
   if (tesi_ranks(s->context) == 1) return tesi_has_kernels(s->context);
-  return s->desc.method == TES_METHOD_CG && tesi_links_peer(s->context) && space && space->layout->blocks == 1;
+  const int blocks = s->desc.method == TES_METHOD_CG      ? 1
+                     : s->desc.method == TES_METHOD_GMRES ? TESK_OWNED
+                                                          : 0;
+  return tesi_links_peer(s->context) && space && space->layout->blocks <= blocks;
 }
 
 /* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an
@@ -123,7 +126,7 @@ static TesStatus create_work(TesSolver *s) {
   TES_TRY(tesi_kernel_reserve(ctx));
   if (rounds) TES_TRY(tesi_operator_reserve(s->desc.op));
   if (krylov && is_queued(s)) TES_TRY(tesi_krylov_device_create(s, &s->device));
-  if (s->device && tesi_ranks(ctx) > 1) TES_TRY(tesi_cg_device_prepare(s));
+  if (s->device && tesi_ranks(ctx) > 1) TES_TRY(tesi_krylov_device_prepare(s));
 done:
   return status;
 }
@@ -135,7 +138,9 @@ static void choose_restart(TesSolver *s) {
                column = (size_t)s->desc.op->length * 2 * size;
   s->desc.restart = USUAL;
   if (!is_queued(s) || s->desc.method != TES_METHOD_GMRES) return;
-  const double available = (double)tesi_context_device(s->context)->available(s->context);
+  double spent = -(double)tesi_context_device(s->context)->available(s->context);
+  tesi_reduce(s->context, TESI_MAXIMUM, 1, &spent); /* the least of all ranks */
+  const double available = -spent;
   s->desc.restart = (int)fmax(LEAST, fmin(USUAL, available / 2 / (double)column));
   s->spare = (size_t)(s->desc.restart - LEAST) * column;
 }

@@ -23,15 +23,6 @@ struct TesiJacobiDevice {
   const void *address[5];
 };
 
-static TeskOwned owned_of(const TesiLayout *layout) {
-  TeskOwned own = {{0}, {0}};
-  for (int i = 0; i < layout->blocks && i < TESK_OWNED; i++) {
-    own.first[i] = layout->block[i].start;
-    own.end[i] = own.first[i] + layout->block[i].owned;
-  }
-  return own;
-}
-
 TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision precision,
                                     TesiJacobiDevice **device) {
   static const char *const names[KERNELS] = {"tesk_jacobi_start",  "tesk_jacobi_begin",
@@ -51,7 +42,7 @@ TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision preci
     return TES_OK;
   TES_NEW(&d);
   *device = d;
-  d->own = owned_of(layout);
+  d->own = tesi_layout_ranges(layout);
   d->parts = (unsigned)tesi_max(1, blocks < TESK_PARTS ? (int)blocks : TESK_PARTS);
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   for (int i = 0; i < KERNELS; i++)

@@ -155,5 +155,6 @@ bool tesi_problem_has_narrow_basis(const TesProblem *p) {
   enum { COLUMN = 20 * (8 + 4) };
   if (p->in_time || p->equation->own || !tesi_has_kernels(p->context)) return false;
   const double available = (double)tesi_context_device(p->context)->available(p->context);
-  return p->chosen.tolerance >= 1e-6 || available / 2 < COLUMN * (double)p->space->length;
+  return p->chosen.tolerance >= 1e-6 ||
+         tesi_reduce_any(p->context, available / 2 < COLUMN * (double)p->space->length);
 }
