@@ -118,7 +118,7 @@ static TesStatus create_work(TesSolver *s) {
     TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->p));
     TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->q));
   }
-  if (precision == TES_DOUBLE || (method == TES_METHOD_CG && !is_queued(s)))
+  if (precision == TES_DOUBLE || (method == TES_METHOD_CG && tesi_has_kernels(ctx) && !is_queued(s)))
     TES_TRY(tesi_operator_new_vector(s->desc.op, TES_DOUBLE, &s->z));
   if (s->desc.smooths_rough) TES_TRY(tesi_multigrid_reserve_rough(s->desc.multigrid));
   if (method == TES_METHOD_GMRES) TES_TRY(create_basis(s, precision));
