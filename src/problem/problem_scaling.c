@@ -14,17 +14,12 @@ static bool stays_a_box(const TesProblem *p) {
 }
 
 /* Work of an iteration per unknown, relative to a scalar problem on trees. Flows: 650 ps on an H200, where the model
- * has 301 ps (bench/results/h200/stokes.csv, the cube of 52 million unknowns). Element rt: as measured there.
+ * has 301 ps (bench/results/h200/stokes.csv, the cube of 52 million unknowns). Element rt: as measured there, on one GPU and
+ * on two (measurement ranks_rt of solve.csv), within 20 %.
  * Displacements, which couple three components: an estimate. */
 static double weight_of(const TesProblem *p) {
   if (p->equation->flow && p->equation->support->modes) return 1.33;
   return p->equation->flow ? 2.2 : p->equation->support->vector ? 2.5 : 1;
-}
-
-/* The share of an iteration's time on one GPU that further GPUs do not reduce. For element rt it was measured on two
- * GPUs (measurement ranks_rt of bench/results/h200/solve.csv, whose times it meets within 20 %). */
-static double unshared_of(const TesProblem *p, bool gpus) {
-  return gpus && p->equation->flow && p->equation->support->modes ? 0.4 : 0;
 }
 
 /* Flows in time have no space here: their unknowns are found from their cells. */
@@ -48,7 +43,7 @@ TesStatus tesi_problem_scale(const TesProblem *p, const TesProblemDesc *desc, bo
                                       .layers = box ? (double)p->mesh->window[dim - 1].cells : 0,
                                       .weight = weight_of(p)};
   const TesiMeshRow mesh = box || !row->ranks.meshes ? tesi_mesh_row(p->mesh) : TESI_TREES;
-  const double one = tesi_scaling_seconds(&machine, &problem, 1, NULL), unshared = unshared_of(p, gpus);
+  const double one = tesi_scaling_seconds(&machine, &problem, 1, NULL);
   TesStatus status = TES_OK;
   for (int i = 0; i < count; i++) {
     TesProblemScaling *s = &scaling[i];
@@ -56,13 +51,10 @@ TesStatus tesi_problem_scale(const TesProblem *p, const TesProblemDesc *desc, bo
     if (s->ranks < 1) s->ranks = 1;
     if (s->ranks > 1) TES_TRY(tesi_problem_allow_ranks(ctx, row, desc, mesh, gpus));
     s->seconds = tesi_scaling_seconds(&machine, &problem, s->ranks, &bound);
-    if (s->ranks > 1) s->seconds += unshared * one;
     s->speed_up = one / s->seconds;
     s->unknowns = problem.unknowns / s->ranks;
     s->bytes = (gpus ? memory.gpu : memory.processor) / (size_t)s->ranks;
-    s->bound = isinf(s->seconds)              ? "more ranks than layers of cells"
-               : s->ranks > 1 && unshared > 0 ? "what ranks do not share"
-                                              : tesi_scaling_bound_name(bound);
+    s->bound = isinf(s->seconds) ? "more ranks than layers of cells" : tesi_scaling_bound_name(bound);
   }
 done:
   return status;
