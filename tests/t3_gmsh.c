@@ -501,6 +501,67 @@ static void test_warnings_and_dim(void **state) {
   tes_context_clear(ctx);
 }
 
+/* Numbers have the bits that strtod() and strtoll() give them, also at the middle of two doubles, and end where these
+ * end. */
+static void test_numbers(void **state) {
+  (void)state;
+  static const char *const words[] = {"0",
+                                      "-0",
+                                      "1",
+                                      ".5",
+                                      "5.",
+                                      "-.",
+                                      "-",
+                                      "1e",
+                                      "1e-",
+                                      "1e-5",
+                                      "1E-5",
+                                      "1e5",
+                                      "1e+5",
+                                      "0x1p3",
+                                      "nan",
+                                      "-inf",
+                                      "1e-400",
+                                      "9007199254740993",
+                                      "9007199254740992.5",
+                                      "4503599627370497.5",
+                                      "123456789012345678",
+                                      "1234567890123456789",
+                                      "1,5",
+                                      "1 2",
+                                      "9223372036854775807",
+                                      "-9223372036854775808",
+                                      "9223372036854775808",
+                                      "+7",
+                                      "\v3",
+                                      "0.30000000000000000000004",
+                                      "0.000000000000000000001234567",
+                                      "0.1e-26"};
+  static const char *const formats[] = {"%.16g", "%.17g", "%.6g", "%.15f", "%.3e"};
+  const int count = sizeof words / sizeof *words;
+  uint64_t seed = 7;
+  char text[64], *end;
+  for (int i = 0; i < 200000; i++) {
+    const double size = pow(10, 12 * test_random(&seed)), number = size * test_random(&seed);
+    if (i < count)
+      snprintf(text, sizeof text, "%s", words[i]);
+    else if (i % 7 == 0) /* half of an odd number of 54 bits */
+      snprintf(text, sizeof text, "%llu.5",
+               (unsigned long long)((1LL << 52) + (int64_t)(fabs(number) * 1e3) % 10000));
+    else
+      snprintf(text, sizeof text, formats[i % 5], number);
+    double value;
+    int64_t whole;
+    const double expected = strtod(text, &end);
+    assert_ptr_equal(tesi_gmsh_parse_number(text, &value), end);
+    if (memcmp(&value, &expected, sizeof value))
+      fail_msg("%s is %.17g, and is read as %.17g", text, expected, value);
+    const int64_t integer = strtoll(text, &end, 10);
+    assert_ptr_equal(tesi_gmsh_parse_integer(text, &whole), end);
+    assert_true(whole == integer);
+  }
+}
+
 int main(void) {
   assert_int_equal(tes_context_create(&(TesContextDesc){.log = keep_warning}, &ctx, NULL, 0), TES_OK);
   const struct CMUnitTest tests[] = {
@@ -508,7 +569,8 @@ int main(void) {
       cmocka_unit_test(test_refusals),      cmocka_unit_test(test_shared_edges),
       cmocka_unit_test(test_other_formats), cmocka_unit_test(test_partitions),
       cmocka_unit_test(test_periodic),      cmocka_unit_test(test_split),
-      cmocka_unit_test(test_left_handed),   cmocka_unit_test(test_warnings_and_dim)};
+      cmocka_unit_test(test_left_handed),   cmocka_unit_test(test_warnings_and_dim),
+      cmocka_unit_test(test_numbers)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);

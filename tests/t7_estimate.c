@@ -1,96 +1,87 @@
-/* Run: ctest -R t7_estimate. Jumps of the residual on faces, by sum factorization, against point by point
- * evaluation of both cells: random forests of trees in random orientations, curved cells, hanging faces, materials'
- * coefficients and boundary terms.
- * Labels: simd */
+/* Run: ctest -R t7_estimate. Residuals of eight cells and faces at a time against residuals point by point: random
+ * forests of trees in random orientations, curved cells, hanging faces, balls, boxes, two materials; scalars with
+ * numbers and matrices as coefficients, transport in both forms, elasticity with thermal stress, flows, terms in time.
+ * The sums over cells do not depend on the number of threads. Labels: simd */
 #include "forest_testing.h"
-#include "problem/adapt/estimate.h"
+#include "residual_ref.h"
 
 static TesContext *ctx;
 
-/* a grad u . normal at points of a cell, plainly. */
-static void plain_flux(const TesiResidual *s, int64_t cell, const double *xi, const double *normal,
-                       double *flux) {
-  enum { MOST = TESI_FACE_MOST };
-  const int dim = s->rule.dim, n = s->face_rule.points;
-  double local[TESI_CELL_MOST], g[3 * MOST], x[3 * MOST], J[9 * MOST];
-  tesi_cells_read(s->space, cell, s->u, local);
-  tesi_local_values(dim, s->space->degree, local, n, xi, NULL, g);
-  assert_ok(ctx, tesi_geometry_evaluate(s->geometry, cell, n, xi, x, J));
-  for (int p = 0; p < n; p++) {
-    const double *j = J + p * dim * dim, *y = x + p * dim;
-    double A[3][4], a, sum = 0;
-    const double z = dim == 3 ? y[2] : 0;
-    assert_ok(ctx, tes_function_evaluate(s->data->data.a, 1, &y[0], &y[1], &z, 0, &a));
-    for (int c = 0; c < dim; c++) { /* J' (grad u) = reference gradient, by elimination */
-      for (int r = 0; r < dim; r++) A[c][r] = j[r * dim + c];
-      A[c][dim] = g[p * dim + c];
-    }
-    for (int i = 0; i < dim; i++) {
-      int pivot = i;
-      for (int k = i; k < dim; k++)
-        if (fabs(A[k][i]) > fabs(A[pivot][i])) pivot = k;
-      for (int c = 0; c <= dim; c++) {
-        const double swap = A[i][c];
-        A[i][c] = A[pivot][c];
-        A[pivot][c] = swap;
-      }
-      for (int k = 0; k < dim; k++)
-        for (int c = dim; k != i && c >= i; c--) A[k][c] -= A[k][i] / A[i][i] * A[i][c];
-    }
-    for (int r = 0; r < dim; r++) sum += A[r][dim] / A[r][r] * normal[p * dim + r];
-    flux[p] = a * sum;
+/* The largest difference of v[fields][points] of a cell from a lane of the batch; *largest: of the values. */
+static double differ(const TesiResidualAt *at, int lane, int fields, const double *v, const double *batch,
+                     double *largest) {
+  double error = 0;
+  for (int64_t i = 0; i < fields * at->points; i++) {
+    *largest = test_larger(*largest, fabs(v[i]));
+    error = test_larger(error, fabs(v[i] - batch[i * TESI_LANES + lane]));
   }
+  return error;
 }
 
-/* What tesi_residual_face() is to give; returns whether the face counts. */
-static bool plain_face(const TesiResidual *s, const TesiFacePair *pair, double *j, double *weight) {
-  const int dim = s->rule.dim, n = s->face_rule.points;
-  double xi[3 * TESI_FACE_MOST], x[3 * TESI_FACE_MOST], normal[3 * TESI_FACE_MOST], other[TESI_FACE_MOST],
-      u[TESI_FACE_MOST], local[TESI_CELL_MOST];
-  tesi_face_geometry(&s->face_rule, s->geometry, pair->cell, pair->face, x, weight, normal);
-  tesi_pair_points(s, pair, false, xi);
-  plain_flux(s, pair->cell, xi, normal, j);
-  if (pair->other >= 0) {
-    tesi_pair_points(s, pair, true, xi);
-    plain_flux(s, pair->other, xi, normal, other);
-    for (int p = 0; p < n; p++) j[p] -= other[p];
-    return true;
+typedef struct Compared {
+  double error, largest;
+} Compared;
+
+static void compare_cells(const TesiResidual *s, TesiResidualAt *at, Compared *of) {
+  static double r[3 * TESI_CELL_POINTS], weight[TESI_CELL_POINTS], divergence[TESI_CELL_POINTS];
+  int64_t met = 0;
+  for (int64_t b = 0; b < s->cells.batches; b++) {
+    double unit = 0;
+    for (int64_t i = 0; i < 3 * TESI_LANES * s->rule.points && i < 1000; i++) at->spare[0][i] = NAN;
+    tesi_residual_cells(at, b);
+    for (int l = 0; l < TESI_LANES; l++) {
+      met += l < at->count;
+      ref_cell(ctx, s, at->item[l], r, weight, divergence);
+      of->error = test_larger(of->error, differ(at, l, s->components, r, at->r, &of->largest));
+      if (s->pressure)
+        of->error = test_larger(of->error, differ(at, l, 1, divergence, at->divergence, &of->largest));
+      if (l < at->count) assert_near(differ(at, l, 1, weight, at->weight, &unit) / unit, 0, 1e-12);
+      for (int64_t i = 0; l >= at->count && i < at->points; i++)
+        assert_true(at->weight[i * TESI_LANES + l] == 0);
+    }
   }
-  int name;
-  assert_true(tes_mesh_on_boundary(s->space->mesh, pair->cell, pair->face, &name));
-  if (tesi_cells_given(s->space, name)) return false;
-  const TesiGiven *b = &s->data->given[name];
-  tesi_cells_read(s->space, pair->cell, s->u, local);
-  tesi_local_values(dim, s->space->degree, local, n, xi, u, NULL);
-  for (int p = 0; p < n; p++) {
-    const double *y = x + p * dim, z = dim == 3 ? y[2] : 0;
-    double g = 0, alpha = 0;
-    if (b->g[0]) assert_ok(ctx, tes_function_evaluate(b->g[0], 1, &y[0], &y[1], &z, 0, &g));
-    if (b->alpha) assert_ok(ctx, tes_function_evaluate(b->alpha, 1, &y[0], &y[1], &z, 0, &alpha));
-    j[p] += alpha * u[p] - g;
-  }
-  return true;
+  assert_int_equal(met, s->space->cells);
 }
 
-static void compare(const TesProblem *problem, uint64_t *seed, int64_t counts[3]) {
+static void compare_faces(const TesiResidual *s, TesiResidualAt *at, Compared *of, int64_t counts[3]) {
+  double j[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST], unit = 0;
+  int64_t met = 0;
+  for (int64_t b = 0; b < s->faces.batches; b++) {
+    const bool counted = tesi_residual_faces(at, b);
+    for (int l = 0; l < at->count; l++, met++) {
+      const TesiFacePair *pair = &s->pair[at->item[l]];
+      assert_int_equal(counted, ref_face(ctx, s, pair, j, weight));
+      counts[pair->other < 0 ? 0 : pair->number[0] % 3 ? 2 : 1]++;
+      assert_near(differ(at, l, 1, weight, at->weight, &unit) / unit, 0, 1e-12);
+      if (counted) of->error = test_larger(of->error, differ(at, l, s->components, j, at->r, &of->largest));
+    }
+  }
+  assert_int_equal(met, s->pairs);
+}
+
+/* Residuals of random functions; terms in time are switched on in every other case. */
+static void compare(const TesProblem *problem, bool in_time, uint64_t *seed, int64_t counts[3]) {
   TesiResidual *s;
+  TesiResidualAt *at;
+  Compared cells = {0}, faces = {0};
   assert_ok(ctx, tesi_residual_create(problem, &s));
-  double largest = 0, error = 0;
-  for (int64_t i = 0; i < s->space->length; i++) s->u[i] = test_random(seed);
-  for (int64_t i = 0; i < s->pairs; i++) {
-    double j[2][TESI_FACE_MOST], weight[2][TESI_FACE_MOST];
-    for (int p = 0; p < TESI_FACE_MOST; p++) j[0][p] = weight[0][p] = NAN;
-    const bool counted = tesi_residual_face(s, i, j[0], weight[0]);
-    assert_int_equal(counted, plain_face(s, &s->pair[i], j[1], weight[1]));
-    counts[s->pair[i].other < 0 ? 0 : fabs(s->pair[i].axis[0][0] + s->pair[i].axis[0][1]) < 0.75 ? 2 : 1]++;
-    for (int p = 0; p < s->face_rule.points; p++) {
-      assert_near(weight[0][p], weight[1][p], 1e-13);
-      if (!counted) continue;
-      largest = test_larger(largest, fabs(j[1][p]));
-      error = test_larger(error, fabs(j[0][p] - j[1][p]));
-    }
-  }
-  if (!(error <= 1e-12 * largest)) fail_msg("jumps differ by %.3g of %.3g", error, largest);
+  const int64_t length = s->components * s->space->length;
+  double *rate = in_time ? malloc((size_t)length * sizeof *rate) : NULL;
+  for (int64_t i = 0; i < problem->space->length; i++) s->u[i] = test_random(seed);
+  for (int64_t i = 0; rate && i < length; i++) rate[i] = test_random(seed);
+  s->rate = rate;
+  s->carried = s->pressure && in_time;
+  if (s->carried) s->alpha = 0.7;
+  assert_ok(ctx, tesi_residual_at_create(s, 1, &at));
+  compare_cells(s, at, &cells);
+  compare_faces(s, at, &faces, counts);
+  if (!(cells.error <= 3e-12 * cells.largest))
+    fail_msg("residuals differ by %.3g of %.3g", cells.error, cells.largest);
+  if (!(faces.error <= 3e-12 * faces.largest))
+    fail_msg("jumps differ by %.3g of %.3g", faces.error, faces.largest);
+  s->rate = NULL;
+  free(rate);
+  tesi_residual_at_free(ctx, 1, &at);
   tesi_residual_destroy(ctx, &s);
 }
 
@@ -101,43 +92,99 @@ static int conditions(const TesMesh *mesh, const TesBoundary *from, TesBoundary 
   return count;
 }
 
-static void jumps(void **state) {
+static TesFunction *kept[16];
+static int kept_count;
+
+static const TesFunction *expression(const char *text) {
+  assert_ok(ctx, tes_function_create_expression(ctx, text, &kept[kept_count]));
+  return kept[kept_count++];
+}
+
+enum { POISSON, MATRIX, CONVECTIVE, CONSERVATIVE, ELASTIC, FLOW, SYMMETRIC_FLOW, KINDS };
+
+typedef struct Functions {
+  const TesFunction *a, *slope, *half, *two, *normal;
+  TesFunction *matrix[4]; /* by dim */
+} Functions;
+
+static Functions make_functions(void) {
+  Functions f = {expression("1 + x*x + 0.5*sin(y + z)"),
+                 expression("0.3*x - y"),
+                 expression("0.5"),
+                 expression("2"),
+                 expression("0.3 + x*y + ny"),
+                 {NULL}};
+  const TesFunction *const three[9] = {f.a, f.half, NULL, f.half, f.two, NULL, NULL, NULL, f.a},
+                           *const two[4] = {f.a, f.half, f.half, f.two};
+  assert_ok(ctx, tes_function_create_matrix(ctx, 2, two, &f.matrix[2]));
+  assert_ok(ctx, tes_function_create_matrix(ctx, 3, three, &f.matrix[3]));
+  return f;
+}
+
+static void describe(int kind, int dim, const Functions *f, TesProblemDesc *desc) {
+  desc->data = (TesData){.a = f->a, .f = {f->slope, f->two, dim == 3 ? f->a : NULL}};
+  if (kind < ELASTIC) desc->data.f[1] = desc->data.f[2] = NULL, desc->data.c = f->half;
+  if (kind == MATRIX) desc->data.a = f->matrix[dim];
+  if (kind == CONVECTIVE) desc->equation = TES_TRANSPORT, desc->data.b[0] = f->a, desc->data.b[1] = f->slope;
+  if (kind == CONSERVATIVE)
+    desc->equation = TES_TRANSPORT, desc->data.b[0] = f->half, desc->data.b[1] = f->two,
+    desc->transport_form = TES_TRANSPORT_CONSERVATIVE;
+  if (kind == ELASTIC)
+    desc->equation = TES_ELASTICITY, desc->data.lambda = f->two, desc->data.expansion = f->half,
+    desc->data.temperature = f->a;
+  if (kind >= FLOW) desc->equation = TES_STOKES, desc->element = TES_ELEMENT_Q;
+  if (kind >= FLOW) desc->data.a = f->two;
+  if (kind == SYMMETRIC_FLOW) desc->flow_form = TES_FLOW_SYMMETRIC;
+}
+
+static void make_mesh(int dim, int turn, int degree, uint64_t *seed, TesMesh **mesh) {
+  if (turn == 3) { /* affine cells, whole and hanging */
+    const TesMeshDesc box = {.kind = TES_MESH_FOREST, .dim = dim, .cells = {2, 1, 1}, .upper = {2, 1.5, 1}};
+    assert_ok(ctx, tes_mesh_create(ctx, &box, mesh));
+  } else if (turn == 2) {
+    assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, mesh));
+  } else {
+    test_lattice(ctx, dim, degree > 4 ? (const int[3]){2, 1, 2} : (const int[3]){2, 2, 2}, 0.15, seed, mesh);
+  }
+  if (turn < 3) test_set_geometry(*mesh, 1 + turn);
+  test_adapt(ctx, seed, degree > 5 ? 0.2 : 0.4, 0, degree < 4 ? 60 : 20, mesh);
+}
+
+static void residuals(void **state) {
   (void)state;
   if (!test_has_forests(ctx)) skip();
   uint64_t seed = 3;
   int64_t counts[3] = {0};
-  TesFunction *a, *g;
-  assert_ok(ctx, tes_function_create_expression(ctx, "1 + x*x + 0.5*sin(y + z)", &a));
-  assert_ok(ctx, tes_function_create_expression(ctx, "0.3 + x*y", &g));
-  const TesBoundary boundary[3] = {{.condition = TES_DIRICHLET},
-                                   {.condition = TES_ROBIN, .alpha = a, .g = {g}},
-                                   {.condition = TES_NEUMANN, .g = {g}}};
+  Functions f = make_functions();
+  const TesMaterial material = {.name = "one", .data = {.a = f.two}};
   for (int dim = 2; dim <= 3; dim++)
     for (int degree = 1; degree <= 8; degree++)
-      for (int turn = 0; turn < 3; turn++) {
-        TesMesh *forest;
-        TesProblem *problem;
-        TesBoundary boundaries[16];
-        if (turn == 2)
-          assert_ok(ctx, tes_mesh_create(ctx, &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim}, &forest));
-        else
-          test_lattice(ctx, dim, (const int[3]){2, 2, 2}, 0.15, &seed, &forest);
-        test_set_geometry(forest, 1 + turn);
-        test_adapt(ctx, &seed, 0.4, 0, degree < 4 ? 60 : 20, &forest);
-        const TesProblemDesc desc = {.mesh = forest,
-                                     .degree = degree,
-                                     .data = {.a = a, .f = {a}},
-                                     .boundary = boundaries,
-                                     .boundaries =
-                                         turn == 2 ? 0 : conditions(forest, boundary + turn, boundaries)};
-        assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
-        compare(problem, &seed, counts);
-        tes_problem_destroy(&problem);
-        tes_mesh_destroy(&forest);
-      }
+      for (int turn = 0; turn < 4; turn++)
+        for (int kind = 0; kind < KINDS; kind++) {
+          const bool flow = kind >= FLOW, in_turn = kind == (degree + 2 * turn) % KINDS;
+          if (flow && degree == 1) continue;
+          if (!in_turn && degree > (dim == 3 ? 2 : 4)) continue;
+          const TesBoundary flux = {.condition = TES_NEUMANN, .g = {f.normal, f.half}},
+                            spring = {.condition = TES_ROBIN, .alpha = f.a, .g = {f.normal}},
+                            held = {.condition = TES_DIRICHLET};
+          const TesBoundary boundary[2] = {held, flow || turn == 1 ? flux : spring};
+          TesMesh *forest;
+          TesProblem *problem;
+          TesBoundary boundaries[16];
+          make_mesh(dim, turn, degree, &seed, &forest);
+          TesProblemDesc desc = {
+              .mesh = forest, .degree = degree, .boundary = boundaries, .material = &material};
+          desc.boundaries = turn == 2 ? 0 : conditions(forest, boundary, boundaries);
+          desc.materials = turn < 2 && !flow && kind != MATRIX;
+          describe(kind, dim, &f, &desc);
+          assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+          compare(problem, (turn + kind) % 2, &seed, counts);
+          tes_problem_destroy(&problem);
+          tes_mesh_destroy(&forest);
+        }
   for (int i = 0; i < 3; i++) assert_true(counts[i] > 200); /* on the boundary, whole, hanging */
-  tes_function_destroy(&a);
-  tes_function_destroy(&g);
+  for (int i = 0; i < 4; i++) tes_function_destroy(&f.matrix[i]);
+  while (kept_count) tes_function_destroy(&kept[--kept_count]);
 }
 
 static int setup(void **state) {
@@ -153,6 +200,6 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(jumps)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(residuals)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

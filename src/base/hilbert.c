@@ -3,19 +3,15 @@
 
 /* Position on the curve of 2^bits cells per direction (Skilling, AIP Conf. Proc. 707 (2004) 381). */
 static uint64_t position(int dim, int bits, uint32_t x[3]) {
-  for (uint32_t q = 1u << (bits - 1); q > 1; q >>= 1)
-    for (int i = 0; i < dim; i++) {
-      if (x[i] & q)
-        x[0] ^= q - 1;
-      else {
-        const uint32_t t = (x[0] ^ x[i]) & (q - 1);
-        x[0] ^= t, x[i] ^= t;
-      }
+  for (int b = bits - 1; b > 0; b--)
+    for (int i = 0; i < dim; i++) { /* without branches: no processor foresees these */
+      const uint32_t low = (1u << b) - 1, set = 0 - (x[i] >> b & 1), t = (x[0] ^ x[i]) & low & ~set;
+      x[0] ^= t | (low & set);
+      x[i] ^= t;
     }
   for (int i = 1; i < dim; i++) x[i] ^= x[i - 1];
   uint32_t t = 0;
-  for (uint32_t q = 1u << (bits - 1); q > 1; q >>= 1)
-    if (x[dim - 1] & q) t ^= q - 1;
+  for (int b = bits - 1; b > 0; b--) t ^= ((1u << b) - 1) & (0 - (x[dim - 1] >> b & 1));
   uint64_t key = 0;
   for (int b = bits - 1; b >= 0; b--)
     for (int i = 0; i < dim; i++) key = key << 1 | ((x[i] ^ t) >> b & 1);

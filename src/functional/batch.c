@@ -10,14 +10,22 @@
                                   double *);                                                                 \
   void tesi_batch_weigh_##bits(int, int64_t, const double *, const double *, double *);                      \
   void tesi_batch_turn_##bits(int, int64_t, const double *, double *const[3]);                               \
-  void tesi_batch_squares_##bits(int64_t, const double *, const double *, double[TESI_BATCH]);
+  void tesi_batch_squares_##bits(int64_t, const double *, const double *, double[TESI_BATCH]);               \
+  void tesi_batch_face_##bits(int, int, bool, const TesiFaceTables *, const double *, int, double *,         \
+                              double *, int64_t);                                                            \
+  void tesi_batch_add_product_##bits(int64_t, double, const double *, const double *, double *);             \
+  void tesi_batch_invert_##bits(int, int64_t, double *, double *);                                           \
+  void tesi_batch_to_space_##bits(int, int, int64_t, const TesiBatchInverse *, double *);                    \
+  void tesi_batch_to_cell_##bits(int, int, int64_t, const TesiBatchInverse *, double *);                     \
+  void tesi_batch_divide_##bits(int, int64_t, const TesiBatchInverse *, const double *, double *);
 LOOPS(128)
 LOOPS(256)
 LOOPS(512)
 
-static TesiBatchLoops choose(int bits) {
-  return (TesiBatchLoops){TESI_SIMD_PICK(bits, tesi_batch_contract), TESI_SIMD_PICK(bits, tesi_batch_weigh),
-                          TESI_SIMD_PICK(bits, tesi_batch_turn), TESI_SIMD_PICK(bits, tesi_batch_squares)};
+#define PICK(loop) .loop = TESI_SIMD_PICK(bits, tesi_batch_##loop)
+TesiBatchLoops tesi_batch_loops(int bits) {
+  return (TesiBatchLoops){PICK(contract),    PICK(weigh),  PICK(turn),     PICK(squares), PICK(face),
+                          PICK(add_product), PICK(invert), PICK(to_space), PICK(to_cell), PICK(divide)};
 }
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
@@ -68,7 +76,7 @@ static TesStatus create(const TesSpace *space, int degree, TesiPointRule rule, i
     take_box(b, space, &tesi_batch_box);
   else if (space->element->nodal)
     TES_TRY(take_cells(b, space));
-  b->loops = choose(tes_context_simd_bits(ctx));
+  b->loops = tesi_batch_loops(tes_context_simd_bits(ctx));
   b->nodes = b->points = 1;
   for (int d = 0; d < b->dim; d++) b->nodes *= b->n, b->points *= q;
   tesi_gauss_lobatto(b->n, nodes, NULL);

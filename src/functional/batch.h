@@ -70,14 +70,34 @@ typedef struct TesiBatchKind {
  *   with T[rows][columns]. `out` and `in` differ.
  *   weigh out[points] <- w[points] det J
  *   turn g <- J^-T g
- *   squares sums[lane] += sum over points of w v^2 */
+ *   squares sums[lane] += sum over points of w v^2
+ *   face value (may be NULL), and derivative along x at derivative + x * between (may be NULL), at the points of a
+ *     face as tesi_tensor_face() gives them, of u with nodes `stride` apart; swapped: the face's second direction runs
+ *     fastest
+ *   add_product out[points] += factor a b
+ *   invert J <- J^-1, det <- |J|
+ *   to_space g[fields][dim][points] <- J^-T g
+ *   to_cell F[fields][dim][points] <- |J| J^-1 F
+ *   divide out[points] += sum of in[dim][points] / |J| */
+typedef struct TesiBatchInverse { /* matrix[dim*dim] = J^-1, d xi_c / d x_r at c * dim + r, and |J| */
+  const double *matrix, *det;
+  int step; /* 0: one matrix for all points; else 1 */
+} TesiBatchInverse;
 typedef struct TesiBatchLoops {
   void (*contract)(const int size[3], int d, int rows, int columns, bool transposed, const double *T,
                    const double *in, double *out);
   void (*weigh)(int dim, int64_t points, const double *J, const double *w, double *out);
   void (*turn)(int dim, int64_t points, const double *J, double *const g[3]);
   void (*squares)(int64_t points, const double *w, const double *v, double sums[TESI_BATCH]);
+  void (*face)(int dim, int face, bool swapped, const TesiFaceTables *tables, const double *u, int stride,
+               double *value, double *derivative, int64_t between);
+  void (*add_product)(int64_t points, double factor, const double *a, const double *b, double *out);
+  void (*invert)(int dim, int64_t points, double *J, double *det);
+  void (*to_space)(int dim, int fields, int64_t points, const TesiBatchInverse *by, double *g);
+  void (*to_cell)(int dim, int fields, int64_t points, const TesiBatchInverse *by, double *F);
+  void (*divide)(int dim, int64_t points, const TesiBatchInverse *by, const double *in, double *out);
 } TesiBatchLoops;
+TesiBatchLoops tesi_batch_loops(int bits);
 
 struct TesiBatches {
   TesContext *context;

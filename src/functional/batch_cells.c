@@ -10,16 +10,14 @@ static TesiBatch cells_batch(const TesiBatches *b, int64_t number) {
   return (TesiBatch){.first = first, .count = left < TESI_BATCH ? (int)left : TESI_BATCH};
 }
 
-static int64_t cell_of(const TesiBatch *batch, int lane) {
-  return batch->first + tesi_min(lane, batch->count - 1);
+static void take_cells(const TesiBatch *batch, int32_t cell[TESI_BATCH]) {
+  for (int l = 0; l < TESI_BATCH; l++) cell[l] = (int32_t)(batch->first + tesi_min(l, batch->count - 1));
 }
 
 static void cells_read(const TesiBatches *b, const TesiBatch *batch, const double *u, double *local) {
-  double v[CELL_NODES];
-  for (int l = 0; l < TESI_BATCH; l++) {
-    tesi_cells_read(b->view, cell_of(batch, l), u, v);
-    for (int64_t p = 0; p < b->nodes; p++) local[p * TESI_BATCH + l] = v[p];
-  }
+  int32_t cell[TESI_BATCH];
+  take_cells(batch, cell);
+  tesi_cells_read_lanes(b->view, cell, 1, u, local);
 }
 
 static void cells_add(TesiSums *sums, int64_t task, const TesiBatch *batch, const double *local) {
@@ -55,7 +53,7 @@ static void cells_points(const TesiBatches *b, const TesiBatch *batch, bool posi
   int32_t cell[TESI_BATCH];
   double *J = at->J ? at->J : work + b->geometry->cell_nodes * b->dim * TESI_BATCH;
   (void)positions;
-  for (int l = 0; l < TESI_BATCH; l++) cell[l] = (int32_t)cell_of(batch, l);
+  take_cells(batch, cell);
   tesi_lanes_points(b->geometry, b->lanes, cell, b->q, b->geometry_B, b->geometry_G, work, at->x[0], J);
   b->loops.weigh(b->dim, b->points, J, b->w, at->weight);
   for (int64_t p = 0; batch->count < TESI_BATCH && p < b->points; p++)

@@ -10,6 +10,24 @@ void tesi_cells_read(const TesiCellView *s, int64_t cell, const double *x, doubl
   if (s->mask[cell]) tesi_hanging_read(s->dim, s->n, s->halves, s->mask[cell], local);
 }
 
+void tesi_cells_read_lanes(const TesiCellView *s, const int32_t *cell, int fields, const double *x,
+                           double *local) {
+  double u[TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES];
+  const int nodes = s->cell_nodes;
+  for (int l = 0; l < TESI_LANES; l++) {
+    const int32_t *index = s->index + (int64_t)cell[l] * nodes;
+    for (int p = 0; p < nodes; p++)
+      for (int f = 0; f < fields; f++)
+        local[(f * nodes + p) * TESI_LANES + l] = x[f * s->length + tesi_cells_node(index[p])];
+    for (int f = 0; s->mask[cell[l]] && f < fields; f++) {
+      double *const to = local + (int64_t)f * nodes * TESI_LANES + l;
+      for (int p = 0; p < nodes; p++) u[p] = to[p * TESI_LANES];
+      tesi_hanging_read(s->dim, s->n, s->halves, s->mask[cell[l]], u);
+      for (int p = 0; p < nodes; p++) to[p * TESI_LANES] = u[p];
+    }
+  }
+}
+
 void tesi_cells_add(const TesiCellView *s, int64_t cell, const double *local, double *x) {
   double u[TESI_HANGING_NODES * TESI_HANGING_NODES * TESI_HANGING_NODES];
   const int32_t *index = s->index + cell * s->cell_nodes;

@@ -4,7 +4,7 @@
 
 #include "basis/gauss.h"
 #include "device/vector.h"
-#include "geometry/geometry.h"
+#include "geometry/lanes.h"
 #include "mesh/forest/hanging.h"
 #include "parallel/layout.h"
 #include "space/axes.h"
@@ -148,6 +148,9 @@ static inline int32_t tesi_cells_node(int32_t index) {
  * which adds to x. */
 void tesi_cells_read(const TesiCellView *cells, int64_t cell, const double *x, double *local);
 void tesi_cells_add(const TesiCellView *cells, int64_t cell, const double *local, double *x);
+/* local[fields][n^dim][lane] <- tesi_cells_read() of TESI_LANES cells, from x[fields][length]. */
+void tesi_cells_read_lanes(const TesiCellView *cells, const int32_t *cell, int fields, const double *x,
+                           double *local);
 /* The same of a space over a mesh of any kind: values at the cell's nodes, x fastest. */
 void tesi_space_read_cell(const TesSpace *space, int64_t cell, const double *x, double *local);
 void tesi_space_add_cell(const TesSpace *space, int64_t cell, const double *local, double *x);

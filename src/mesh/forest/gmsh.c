@@ -159,9 +159,12 @@ static TesStatus name_faces(TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
   int64_t used = 0;
+  bool *on_side = NULL; /* of nodes: most faces of cells have a node that no side has */
+  TES_ALLOC(&on_side, b->mesh->nodes);
   for (int64_t i = 0; i < b->sides; i++) {
     for (int v = 0; v < 4; v++)
       b->side[i].vertex[v] = v < 1 << (b->dim - 1) ? (int32_t)tesi_gmsh_node_of(b, b->side[i].element, v) : -1;
+    for (int v = 0; v < 1 << (b->dim - 1); v++) on_side[b->side[i].vertex[v]] = true;
     sort_vertices(b->side[i].vertex);
   }
   qsort(b->side, (size_t)b->sides, sizeof *b->side, by_vertices_and_place);
@@ -170,12 +173,16 @@ static TesStatus name_faces(TesiGmshBuilder *b) {
     for (int f = 0; f < 2 * b->dim; f++) {
       const int64_t t = b->in_file[k];
       TesiGmshSide key = {.vertex = {-1, -1, -1, -1}};
+      bool all = true;
       for (int v = 0, n = 0; v < 1 << b->dim; v++)
-        if ((v >> (f / 2) & 1) == (f & 1)) key.vertex[n++] = b->vertices[(t << b->dim) + v];
-      sort_vertices(key.vertex);
-      const TesiGmshSide *side =
-          b->sides ? bsearch(&key, b->side, (size_t)b->sides, sizeof key, by_vertices) : NULL;
+        if ((v >> (f / 2) & 1) == (f & 1)) {
+          key.vertex[n++] = b->vertices[(t << b->dim) + v];
+          all = all && on_side[key.vertex[n - 1]];
+        }
       b->boundary[t * 2 * b->dim + f] = -1;
+      if (!all) continue;
+      sort_vertices(key.vertex);
+      const TesiGmshSide *side = bsearch(&key, b->side, (size_t)b->sides, sizeof key, by_vertices);
       if (!side) continue;
       used++;
       TES_TRY(find_name(b, 0, b->mesh->element[side->element].physical, &b->boundary[t * 2 * b->dim + f]));
@@ -184,6 +191,7 @@ static TesStatus name_faces(TesiGmshBuilder *b) {
     tesi_log(ctx, TES_LOG_WARNING, "%s: none of the %lld %s lies on a face of a cell", b->mesh->file,
              (long long)b->sides, b->dim == 2 ? "lines" : "quadrilaterals");
 done:
+  tesi_free(ctx, &on_side);
   return status;
 }
 

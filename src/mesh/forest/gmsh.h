@@ -126,6 +126,13 @@ typedef struct TesiGmshCursor {
 TesStatus tesi_gmsh_format(TesiGmshCursor *c);
 /* Records "FILE:LINE: message" (binary files: "FILE: byte N: "). */
 TesStatus tesi_gmsh_fail(const TesiGmshCursor *c, const char *format, ...) TESI_PRINTF(2, 3);
+/* The text ends with 0, which ends a number too. */
+static inline bool tesi_gmsh_is_end(char c) {
+  return c == 0 || c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+/* As strtoll() and strtod(); the end of the number. */
+const char *tesi_gmsh_parse_integer(const char *at, int64_t *value);
+const char *tesi_gmsh_parse_number(const char *at, double *value);
 /* One number; the message names `what` if there is no number. Counts of format 4 have 8 bytes in binary files, other
  * counts 4. */
 TesStatus tesi_gmsh_integer(TesiGmshCursor *c, const char *what, int64_t *value);

@@ -1,19 +1,9 @@
 /* The order of cells and vertices of a Gmsh file. The file may have them in any order. */
-#include <stdlib.h>
 #include <string.h>
 #include "base/hilbert.h"
+#include "base/key_order.h"
+#include "base/team.h"
 #include "mesh/forest/gmsh_build.h"
-
-typedef struct Placed {
-  uint64_t key;
-  int32_t at; /* index of the cell in the file */
-} Placed;
-
-static int by_key(const void *a, const void *b) {
-  const Placed *p = a, *q = b;
-  if (p->key != q->key) return p->key < q->key ? -1 : 1;
-  return (p->at > q->at) - (p->at < q->at);
-}
 
 static void find_middle(const TesiGmshBuilder *b, int32_t element, double x[3]) {
   const int corners = 1 << b->dim;
@@ -23,29 +13,48 @@ static void find_middle(const TesiGmshBuilder *b, int32_t element, double x[3]) 
   }
 }
 
+typedef struct Middles {
+  const TesiGmshBuilder *b;
+  double (*x)[3];
+  TesiHilbert curve;
+  uint64_t *key;
+} Middles;
+
+static void find_middles(const void *data, TesiSpan span) {
+  const Middles *m = data;
+  for (int64_t t = span.first; t < span.end; t++) find_middle(m->b, m->b->cell[t], m->x[t]);
+}
+
+static void find_keys(const void *data, TesiSpan span) {
+  const Middles *m = data;
+  for (int64_t t = span.first; t < span.end; t++) m->key[t] = tesi_hilbert_key(&m->curve, m->x[t]);
+}
+
 TesStatus tesi_gmsh_order_cells(TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
-  Placed *list = NULL;
-  int32_t *cell = NULL;
-  double(*x)[3] = NULL;
-  TES_ALLOC(&list, b->trees);
-  TES_ALLOC(&x, b->trees);
+  const int threads = tesi_team_threads(ctx, 16 * b->trees);
+  int32_t *cell = NULL, *order = NULL;
+  Middles m = {.b = b};
+  TES_ALLOC(&m.key, b->trees);
+  TES_ALLOC(&m.x, b->trees);
   TES_ALLOC(&cell, b->trees);
+  TES_ALLOC(&order, b->trees);
   TES_ALLOC(&b->in_file, b->trees);
-  for (int64_t t = 0; t < b->trees; t++) find_middle(b, b->cell[t], x[t]);
-  const TesiHilbert curve = tesi_hilbert_around(b->dim, b->trees, x[0], 3);
-  for (int64_t t = 0; t < b->trees; t++) list[t] = (Placed){tesi_hilbert_key(&curve, x[t]), (int32_t)t};
-  qsort(list, (size_t)b->trees, sizeof *list, by_key);
+  tesi_team_for(threads, b->trees, find_middles, &m);
+  m.curve = tesi_hilbert_around(b->dim, b->trees, m.x[0], 3);
+  tesi_team_for(threads, b->trees, find_keys, &m);
+  TES_TRY(tesi_order_by_key(ctx, b->trees, m.key, order));
   for (int64_t t = 0; t < b->trees; t++) {
-    cell[t] = b->cell[list[t].at];
-    b->in_file[list[t].at] = (int32_t)t;
+    cell[t] = b->cell[order[t]];
+    b->in_file[order[t]] = (int32_t)t;
   }
   memcpy(b->cell, cell, (size_t)b->trees * sizeof *cell);
 done:
   tesi_free(ctx, &cell);
-  tesi_free(ctx, &list);
-  tesi_free(ctx, &x);
+  tesi_free(ctx, &order);
+  tesi_free(ctx, &m.key);
+  tesi_free(ctx, &m.x);
   return status;
 }
 

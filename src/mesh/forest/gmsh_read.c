@@ -38,7 +38,7 @@ done:
 }
 
 static void skip_space(TesiGmshCursor *c) {
-  for (; c->at < c->end && strchr(" \t\r\n", *c->at); c->at++) c->line += *c->at == '\n';
+  for (; c->at < c->end && tesi_gmsh_is_end(*c->at); c->at++) c->line += *c->at == '\n';
 }
 
 /* The next bytes of a binary file, in this machine's order. */
@@ -65,11 +65,10 @@ static TesStatus refuse_word(const TesiGmshCursor *c, const char *what) {
 }
 
 static TesStatus text_integer(TesiGmshCursor *c, const char *what, int64_t *value) {
-  char *end;
   skip_space(c);
   errno = 0;
-  *value = strtoll(c->at, &end, 10);
-  if (end == c->at || errno || (*end && !strchr(" \t\r\n", *end))) return refuse_word(c, what);
+  const char *end = tesi_gmsh_parse_integer(c->at, value);
+  if (end == c->at || errno || !tesi_gmsh_is_end(*end)) return refuse_word(c, what);
   c->at = end;
   return TES_OK;
 }
@@ -107,14 +106,13 @@ bool tesi_gmsh_accept(TesiGmshCursor *c, const char *word) {
 }
 
 TesStatus tesi_gmsh_number(TesiGmshCursor *c, const char *what, double *value) {
-  char *end;
   if (c->binary) {
     const TesStatus status = take_bytes(c, what, 8, value);
     if (status != TES_OK) return status;
   } else {
     skip_space(c);
-    *value = strtod(c->at, &end);
-    if (end == c->at || (*end && !strchr(" \t\r\n", *end))) return refuse_word(c, what);
+    const char *end = tesi_gmsh_parse_number(c->at, value);
+    if (end == c->at || !tesi_gmsh_is_end(*end)) return refuse_word(c, what);
     c->at = end;
   }
   return isfinite(*value) ? TES_OK : tesi_gmsh_fail(c, "%s is not finite", what);

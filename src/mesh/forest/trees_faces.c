@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/team.h"
 #include "mesh/forest/trees.h"
 
 typedef struct Face {
@@ -104,29 +105,49 @@ static int meeting(const Face *face, int64_t i, int64_t faces) {
   return n;
 }
 
-/* All faces, sorted by their vertices: first by the smallest vertex, which few faces share, then within such a
- * bucket. */
+/* Faces from begin[v] to begin[v + 1] - 1 have v as their smallest vertex, which few faces share. */
+typedef struct Buckets {
+  int64_t *begin; /* [vertices + 1] */
+  Face *face;
+} Buckets;
+
+static void sort_buckets(const void *data, TesiSpan span) {
+  const Buckets *of = data;
+  for (int64_t v = span.first; v < span.end; v++) {
+    Face *const face = of->face + of->begin[v];
+    const int64_t count = of->begin[v + 1] - of->begin[v];
+    if (count > 32) qsort(face, (size_t)count, sizeof *face, by_vertices);
+    for (int64_t i = 1; count <= 32 && i < count; i++) {
+      const Face moved = face[i];
+      int64_t at = i;
+      for (; at > 0 && by_vertices(&face[at - 1], &moved) > 0; at--) face[at] = face[at - 1];
+      face[at] = moved;
+    }
+  }
+}
+
+/* All faces, sorted by their vertices: first by the smallest vertex, then within such a bucket. */
 static TesStatus sort_faces(const TesiTrees *c, Face *face) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   const int64_t faces = c->trees * 2 * c->dim;
   const int first = c->dim == 2 ? 2 : 0; /* the first two of an edge are -1 */
   int64_t *begin = NULL;
-  TES_ALLOC(&begin, c->vertex_count + 1);
+  TES_ALLOC(&begin, c->vertex_count + 2);
   for (int pass = 0; pass < 2; pass++) {
     for (int64_t i = 0; i < faces; i++) {
       Face f = {.tree = (int32_t)(i / (2 * c->dim)), .face = (int8_t)(i % (2 * c->dim))};
       corners(c, f.tree, f.face, f.vertex);
       sort_vertices(f.vertex);
       if (pass == 0)
-        begin[f.vertex[first] + 1]++;
+        begin[f.vertex[first] + 2]++;
       else
-        face[begin[f.vertex[first]]++] = f;
+        face[begin[f.vertex[first] + 1]++] = f;
     }
-    for (int64_t v = 0; v < c->vertex_count && pass == 0; v++) begin[v + 1] += begin[v];
+    for (int64_t v = 0; v < c->vertex_count && pass == 0; v++) begin[v + 2] += begin[v + 1];
   }
-  for (int64_t v = 0, i = 0; v < c->vertex_count; i = begin[v++]) /* begin[v] is now the end of bucket v */
-    if (begin[v] - i > 1) qsort(face + i, (size_t)(begin[v] - i), sizeof *face, by_vertices);
+  tesi_team_share(tesi_team_threads(ctx, 16 * faces), c->vertex_count, 4096, sort_buckets,
+                  &(Buckets){begin, face});
 done:
   tesi_free(ctx, &begin);
   return status;

@@ -8,20 +8,7 @@
 #include <string.h>
 #include "base/work.h"
 
-/* values[components][n] */
-static double square(int components, const double *values, const double *weight, int64_t n) {
-  double sum = 0;
-  for (int64_t i = 0; i < components * n; i++) sum += weight[i % n] * values[i] * values[i];
-  return sum;
-}
-
-static double sum_of(const double *weight, int64_t n) {
-  double sum = 0;
-  for (int64_t p = 0; p < n; p++) sum += weight[p];
-  return sum;
-}
-
-enum { CHUNK = 64 }; /* cells or faces that a thread takes at a time */
+enum { CHUNK = 8 }; /* batches that a thread takes at a time */
 
 static int threads_for(const TesiResidual *s) {
   return tesi_team_threads(s->space->context, 16 * s->space->cells * s->space->cell_nodes);
@@ -32,92 +19,125 @@ typedef struct CellWeights {
   double inside, face, divergence;
 } CellWeights;
 
-typedef CellWeights (*Weigher)(const TesiResidual *s, int64_t cell, const TesiCellPoints *at);
+/* Data of a cell: degree, size, diffusion, speed. */
+typedef struct CellData {
+  double k, h, a, speed;
+} CellData;
+
+typedef CellWeights (*Weigher)(const CellData *cell);
 
 enum { NORMS = 2 };
+/* Integrals over a batch of a flow: |u|^2, p^2, p, 1. */
+typedef struct Integrals {
+  double u2, p2, p, one;
+} Integrals;
 
 /* Indicators in several norms, from the same residuals. */
 typedef struct Estimate {
   const TesiResidual *s;
   int norms;
   Weigher weigher[NORMS];
-  TesiCellPoints *points;            /* [threads] */
+  TesiResidualAt *at;                /* [threads] */
   double *face[NORMS], *eta2[NORMS]; /* [cells]; face: weights of h |j|^2 */
   double *face_across[NORMS];        /* of cells of other ranks */
+  double *jump;                      /* [pairs] h |j|^2, one half of it inside */
+  Integrals *integrals;              /* [batches of cells]; of flows */
 } Estimate;
 
-static double size_of(const TesiResidual *s, const TesiCellPoints *at) {
-  return pow(sum_of(at->weight, s->rule.points), 1.0 / s->rule.dim);
-}
-
 /* For the energy norm, with a at the centre of the cell: adapt.h. */
-static CellWeights weigh_energy(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
-  const double k = s->space->degree, h = size_of(s, at), a = tesi_residual_diffusion(s, cell);
+static CellWeights weigh_energy(const CellData *c) {
+  const double k = c->k, h = c->h, a = c->a;
   return (CellWeights){h * h / (8 * k * k * a), 1 / (8 * k * a), a};
 }
 
 /* For the L2 norm of the solution; flows: of the velocity. */
-static CellWeights weigh_l2(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
-  const double k = s->space->degree, h = size_of(s, at), a = tesi_residual_diffusion(s, cell),
-               rate = k * tesi_residual_speed(s, cell, at) / h + 2 * k * k * a / (h * h),
+static CellWeights weigh_l2(const CellData *c) {
+  const double k = c->k, h = c->h, rate = k * c->speed / h + 2 * k * k * c->a / (h * h),
                time = rate > 0 ? 1 / rate : 0;
   return (CellWeights){time * time, time * time * k / (h * h), h * h / (k * k)};
 }
 
 /* For the L2 norm of a flow's pressure: a times the energy, since the pressure balances the residual. */
-static CellWeights weigh_pressure(const TesiResidual *s, int64_t cell, const TesiCellPoints *at) {
-  const double k = s->space->degree, h = size_of(s, at), a = tesi_residual_diffusion(s, cell);
+static CellWeights weigh_pressure(const CellData *c) {
+  const double k = c->k, h = c->h, a = c->a;
   return (CellWeights){h * h / (8 * k * k), 1 / (8 * k), a * a};
+}
+
+/* sum[lane] <- sum over fields and points of weight v^2. */
+static void sum_squares(const TesiResidualAt *at, int fields, const double *v, double sum[TESI_LANES]) {
+  memset(sum, 0, TESI_LANES * sizeof *sum);
+  for (int c = 0; c < fields; c++) at->s->loops.squares(at->points, at->weight, v + c * at->n, sum);
+}
+
+static void sum_weights(const TesiResidualAt *at, double sum[TESI_LANES]) {
+  memset(sum, 0, TESI_LANES * sizeof *sum);
+  for (int64_t i = 0; i < at->n; i += TESI_LANES)
+    for (int l = 0; l < TESI_LANES; l++) sum[l] += at->weight[i + l];
+}
+
+static Integrals integrate(const TesiResidualAt *at, const double size[TESI_LANES]) {
+  double u2[TESI_LANES], p2[TESI_LANES], p[TESI_LANES] = {0};
+  Integrals sum = {0};
+  sum_squares(at, at->s->components, at->u, u2);
+  sum_squares(at, 1, at->p, p2);
+  for (int64_t i = 0; i < at->n; i += TESI_LANES)
+    for (int l = 0; l < TESI_LANES; l++) p[l] += at->weight[i + l] * at->p[i + l];
+  for (int l = 0; l < at->count; l++) sum.u2 += u2[l], sum.p2 += p2[l], sum.p += p[l], sum.one += size[l];
+  return sum;
 }
 
 static void add_cells(const void *data, TesiSpan span) {
   const Estimate *e = data;
   const TesiResidual *s = e->s;
-  TesiCellPoints *at = &e->points[span.thread];
-  for (int64_t c = span.first; c < span.end; c++) {
-    double r[3 * TESI_CELL_POINTS], divergence = 0;
-    tesi_residual_cell(s, c, at, r);
-    const double inside = square(s->components, r, at->weight, s->rule.points);
-    if (s->pressure) {
-      tesi_residual_divergence(s, c, at, r);
-      divergence = square(1, r, at->weight, s->rule.points);
+  TesiResidualAt *at = &e->at[span.thread];
+  for (int64_t b = span.first; b < span.end; b++) {
+    double inside[TESI_LANES], divergence[TESI_LANES] = {0}, size[TESI_LANES], a[TESI_LANES],
+                               speed[TESI_LANES];
+    tesi_residual_cells(at, b);
+    sum_squares(at, s->components, at->r, inside);
+    if (s->pressure) sum_squares(at, 1, at->divergence, divergence);
+    sum_weights(at, size);
+    if (e->integrals) e->integrals[b] = integrate(at, size);
+    tesi_residual_diffusions(at, a);
+    tesi_residual_speeds(at, speed);
+    for (int l = 0; l < at->count; l++) {
+      const CellData cell = {s->space->degree, pow(size[l], 1.0 / s->rule.dim), a[l], speed[l]};
+      for (int i = 0; i < e->norms; i++) {
+        const CellWeights weight = e->weigher[i](&cell);
+        e->face[i][at->item[l]] = weight.face;
+        e->eta2[i][at->item[l]] = weight.inside * inside[l] + weight.divergence * divergence[l];
+      }
     }
-    for (int i = 0; i < e->norms; i++) {
-      const CellWeights weight = e->weigher[i](s, c, at);
-      e->face[i][c] = weight.face;
-      e->eta2[i][c] = weight.inside * inside + weight.divergence * divergence;
+  }
+}
+
+static void find_jumps(const void *data, TesiSpan span) {
+  const Estimate *e = data;
+  TesiResidualAt *at = &e->at[span.thread];
+  for (int64_t b = span.first; b < span.end; b++) {
+    double jump[TESI_LANES], area[TESI_LANES];
+    const bool counts = tesi_residual_faces(at, b);
+    if (counts) sum_squares(at, e->s->components, at->r, jump);
+    if (counts) sum_weights(at, area);
+    for (int l = 0; l < at->count; l++) {
+      const double share = at->other[l] < 0 ? 1 : 0.5;
+      e->jump[at->item[l]] = counts ? share * (e->s->rule.dim == 3 ? sqrt(area[l]) : area[l]) * jump[l] : 0;
     }
   }
 }
 
 /* Both cells of a face get a contribution with the data of the finer cell. Cells of other ranks get their
- * contribution on their rank. */
-static void add_jump(const Estimate *e, const TesiFacePair *pair, double jump) {
+ * contribution on their rank. The order of the sums is the order of the pairs. */
+static void add_jumps(const Estimate *e) {
   const int64_t cells = e->s->space->cells;
-  const double *from;
-  for (int n = 0; n < e->norms; n++) {
-    from = pair->cell < cells ? &e->face[n][pair->cell] : &e->face_across[n][pair->cell - cells];
-    const double eta = *from * jump;
-    if (pair->cell < cells) {
-#pragma omp atomic
-      e->eta2[n][pair->cell] += eta;
+  for (int64_t i = 0; i < e->s->pairs; i++) {
+    const TesiFacePair *pair = &e->s->pair[i];
+    for (int n = 0; n < e->norms; n++) {
+      const double eta =
+          (pair->cell < cells ? e->face[n][pair->cell] : e->face_across[n][pair->cell - cells]) * e->jump[i];
+      if (pair->cell < cells) e->eta2[n][pair->cell] += eta;
+      if (pair->other >= 0 && pair->other < cells) e->eta2[n][pair->other] += eta;
     }
-    if (pair->other < 0 || pair->other >= cells) continue;
-#pragma omp atomic
-    e->eta2[n][pair->other] += eta;
-  }
-}
-
-static void add_faces(const void *data, TesiSpan span) {
-  const Estimate *e = data;
-  const TesiResidual *s = e->s;
-  for (int64_t i = span.first; i < span.end; i++) {
-    const TesiFacePair *pair = &s->pair[i];
-    double j[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST];
-    if (!tesi_residual_face(s, i, j, weight)) continue;
-    const double area = sum_of(weight, s->face_rule.points), h = s->rule.dim == 3 ? sqrt(area) : area,
-                 jump = h * square(s->components, j, weight, s->face_rule.points);
-    add_jump(e, pair, (pair->other < 0 ? 1 : 0.5) * jump);
   }
 }
 
@@ -148,30 +168,39 @@ done:
   return status;
 }
 
-/* eta2[norms][cells] <- indicators. */
+/* eta2[norms][cells] <- indicators; *sum <- integrals of all ranks (NULL: not wanted). */
 static TesStatus find_indicators(const TesProblem *problem, const TesiResidual *s, int norms,
-                                 const Weigher *weigher, double *const *eta2) {
+                                 const Weigher *weigher, double *const *eta2, Integrals *sum) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
   Estimate e = {.s = s, .norms = norms};
+  const int threads = threads_for(s);
   double time[3] = {tesi_now()};
-  TES_ALLOC(&e.points, threads_for(s));
+  TES_TRY(tesi_residual_at_create(s, threads, &e.at));
   for (int i = 0; i < norms; i++) {
     e.weigher[i] = weigher[i], e.eta2[i] = eta2[i];
     TES_ALLOC(&e.face[i], s->space->cells);
   }
-  TES_TRY(tesi_work_share(ctx, threads_for(s), s->space->cells, CHUNK, add_cells, &e));
+  TES_ALLOC(&e.jump, s->pairs);
+  if (sum) TES_ALLOC(&e.integrals, s->cells.batches);
+  TES_TRY(tesi_work_share(ctx, threads, s->cells.batches, CHUNK, add_cells, &e));
   time[1] = tesi_now();
   for (int i = 0; i < norms && tesi_ranks(ctx) > 1; i++) TES_TRY(take_faces(s, e.face[i], &e.face_across[i]));
-  /* the order of additions differs between runs */
-  TES_TRY(tesi_work_share(ctx, tesi_context_deterministic(ctx) ? 1 : threads_for(s), s->pairs, CHUNK,
-                          add_faces, &e));
+  TES_TRY(tesi_work_share(ctx, threads, s->faces.batches, CHUNK, find_jumps, &e));
+  add_jumps(&e);
   time[2] = tesi_now();
+  for (int64_t b = 0; sum && b < s->cells.batches; b++) {
+    const Integrals *of = &e.integrals[b];
+    *sum = (Integrals){sum->u2 + of->u2, sum->p2 + of->p2, sum->p + of->p, sum->one + of->one};
+  }
+  if (sum) tesi_reduce(ctx, TESI_SUM, 4, &sum->u2);
   tesi_log(ctx, TES_LOG_DETAIL, "estimate: cells take %.3g s, faces %.3g s", time[1] - time[0],
            time[2] - time[1]);
 done:
-  tesi_free(ctx, &e.points);
+  tesi_residual_at_free(ctx, threads, &e.at);
   for (int i = 0; i < NORMS; i++) tesi_free(ctx, &e.face[i]), tesi_free(ctx, &e.face_across[i]);
+  tesi_free(ctx, &e.jump);
+  tesi_free(ctx, &e.integrals);
   return status;
 }
 
@@ -181,7 +210,7 @@ TesStatus tes_estimate_residual(const TesProblem *problem, double *eta2) {
   TesiResidual *s = NULL;
   TES_TRY(check_mesh(problem));
   TES_TRY(tesi_residual_create(problem, &s));
-  TES_TRY(find_indicators(problem, s, 1, (const Weigher[]){s->l2 ? weigh_l2 : weigh_energy}, &eta2));
+  TES_TRY(find_indicators(problem, s, 1, (const Weigher[]){s->l2 ? weigh_l2 : weigh_energy}, &eta2, NULL));
 done:
   tesi_residual_destroy(ctx, &s);
   return status;
@@ -197,24 +226,6 @@ static double root(const TesContext *ctx, const double *eta2, int64_t cells) {
   for (int64_t c = 0; c < cells; c++) sum += eta2[c];
   tesi_reduce(ctx, TESI_SUM, 1, &sum);
   return sqrt(sum);
-}
-
-static TesStatus integral_of(const TesProblem *p, const char *of, double *value) {
-  return tes_problem_value(p, &(TesValue){.kind = TES_VALUE_INTEGRAL, .of = of}, value);
-}
-
-static TesStatus find_norms(const TesProblem *p, TesFlowEstimate *estimate) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  double square, mean, volume;
-  TES_TRY(integral_of(p, p->mesh->dim == 2 ? "u*u + v*v" : "u*u + v*v + w*w", &square));
-  estimate->velocity_norm = sqrt(square);
-  TES_TRY(integral_of(p, "p*p", &square));
-  TES_TRY(integral_of(p, "p", &mean));
-  TES_TRY(integral_of(p, "1", &volume));
-  estimate->pressure_norm = sqrt(fmax(square - mean * mean / volume, 0));
-done:
-  return status;
 }
 
 /* *rest <- the square root of the sum over all cells but a twentieth, the cells with the largest values. On one rank
@@ -251,16 +262,18 @@ TesStatus tes_estimate_flow(const TesProblem *problem, TesFlowEstimate *estimate
   TesStatus status = TES_OK;
   TesiResidual *s = NULL;
   double *eta2[NORMS] = {NULL};
+  Integrals sum = {0};
   *estimate = (TesFlowEstimate){NAN, NAN, NAN, NAN, NAN};
   if (!is_flow(problem)) return TES_OK;
   tesi_work_begin_results(ctx, problem->in_time != NULL, "the estimate of the error");
   TES_TRY(tesi_residual_create(problem, &s));
   for (int i = 0; i < NORMS; i++) TES_ALLOC(&eta2[i], s->space->cells);
-  TES_TRY(find_indicators(problem, s, NORMS, weigher, eta2));
+  TES_TRY(find_indicators(problem, s, NORMS, weigher, eta2, &sum));
   estimate->velocity = root(ctx, eta2[0], s->space->cells);
   estimate->pressure = root(ctx, eta2[1], s->space->cells);
   TES_TRY(find_rest(ctx, s->space->cells, eta2[0], &estimate->velocity_rest));
-  TES_TRY(find_norms(problem, estimate));
+  estimate->velocity_norm = sqrt(sum.u2);
+  estimate->pressure_norm = sqrt(fmax(sum.p2 - sum.p * sum.p / sum.one, 0));
 done:
   tesi_work_end(ctx);
   tesi_residual_destroy(ctx, &s);
@@ -276,6 +289,7 @@ typedef struct Weights {
   double *z, *low; /* z and I_k z: [components][length of dual], [components][length of space] */
   double *z_across, *low_across; /* of cells of other ranks */
   TesiCellRule dual_rule;
+  TesiSideTables dual_side;
   bool streamline; /* the solution has streamline terms */
 } Weights;
 
@@ -299,90 +313,77 @@ done:
   return status;
 }
 
-static void weigh_cell(const TesiResidual *s, const Weights *w, int64_t cell, TesiCellPoints *at, double *eta) {
-  double r[3 * TESI_CELL_POINTS], high[TESI_CELL_POINTS], low[TESI_CELL_POINTS],
-      along[TESI_CELL_POINTS] = {0}, local[TESI_CELL_MOST];
-  const int64_t n = s->rule.points;
-  tesi_residual_cell(s, cell, at, r);
-  double sum = 0;
-  for (int c = 0; c < s->components; c++) {
-    tesi_cells_read(w->dual, cell, w->z + c * w->dual->length, local);
-    tesi_cell_evaluate(&w->dual_rule, -1, local, high);
-    tesi_cells_read(w->space, cell, w->low + c * w->space->length, local);
-    tesi_cell_evaluate(&s->rule, -1, local, low);
-    if (w->streamline) tesi_residual_streamline(s, cell, at, local, along);
-    for (int64_t p = 0; p < n; p++) sum += at->weight[p] * r[c * n + p] * (high[p] - low[p] - along[p]);
-  }
-  *eta = sum;
-}
-
-/* local[nodes] <- z, or I_k z (`of_low`), of a component in a cell, which may be another rank's. */
-static void read_weight(const TesiResidual *s, const Weights *w, bool of_low, int component, int64_t cell,
-                        double *local) {
-  const TesiCellView *view = of_low ? w->space : w->dual;
-  const int64_t across = cell - s->space->cells, nodes = view->cell_nodes;
-  if (across < 0)
-    tesi_cells_read(view, cell, (of_low ? w->low : w->z) + component * view->length, local);
-  else
-    memcpy(local, (of_low ? w->low_across : w->z_across) + (across * s->components + component) * nodes,
-           (size_t)nodes * sizeof *local);
-}
-
-static void weigh_face(const TesiResidual *s, const Weights *w, int64_t i, double *eta) {
-  const TesiFacePair *pair = &s->pair[i];
-  double j[3 * TESI_FACE_MOST], weight[TESI_FACE_MOST], xi[3 * TESI_FACE_MOST], high[TESI_FACE_MOST],
-      low[TESI_FACE_MOST], local[TESI_CELL_MOST];
-  const int n = s->face_rule.points;
-  double sum = 0;
-  if (!tesi_residual_face(s, i, j, weight)) return;
-  tesi_pair_points(s, pair, false, xi);
-  for (int c = 0; c < s->components; c++) {
-    read_weight(s, w, false, c, pair->cell, local);
-    tesi_local_values(s->rule.dim, w->dual->degree, local, n, xi, high, NULL);
-    read_weight(s, w, true, c, pair->cell, local);
-    tesi_local_values(s->rule.dim, w->space->degree, local, n, xi, low, NULL);
-    for (int p = 0; p < n; p++) sum += weight[p] * j[c * n + p] * (high[p] - low[p]);
-  }
-  const double share = pair->other < 0 ? 1 : 0.5;
-  if (pair->cell < s->space->cells) {
-#pragma omp atomic
-    eta[pair->cell] -= share * sum;
-  }
-  if (pair->other < 0 || pair->other >= s->space->cells) return;
-#pragma omp atomic
-  eta[pair->other] -= share * sum;
-}
-
 typedef struct Weigh {
   const TesiResidual *s;
   const Weights *w;
-  TesiCellPoints *points; /* [threads] */
-  double *eta;
+  TesiResidualAt *at; /* [threads] */
+  double *eta, *jump; /* [cells], [pairs] */
 } Weigh;
 
 static void weigh_cells(const void *data, TesiSpan span) {
   const Weigh *d = data;
-  for (int64_t c = span.first; c < span.end; c++)
-    weigh_cell(d->s, d->w, c, &d->points[span.thread], &d->eta[c]);
+  const TesiResidual *s = d->s;
+  const Weights *w = d->w;
+  TesiResidualAt *at = &d->at[span.thread];
+  for (int64_t b = span.first; b < span.end; b++) {
+    double sum[TESI_LANES] = {0};
+    double *const high = at->spare[TESI_SPARE - 2], *const low = at->divergence, *const along = at->p;
+    tesi_residual_cells(at, b);
+    for (int c = 0; c < s->components; c++) {
+      const double *const r = at->r + c * at->n;
+      tesi_residual_read(at, w->dual, false, 1, w->z + c * w->dual->length, NULL, at->local);
+      tesi_residual_evaluate(at, w->dual->n, w->dual_rule.B, at->local, high);
+      tesi_residual_read(at, w->space, false, 1, w->low + c * w->space->length, NULL, at->local);
+      tesi_residual_evaluate(at, w->space->n, s->rule.B, at->local, low);
+      for (int64_t i = 0; i < at->n; i++) high[i] -= low[i];
+      if (w->streamline) tesi_residual_streamline(at, low, along);
+      for (int64_t i = 0; w->streamline && i < at->n; i++) high[i] -= along[i];
+      for (int64_t i = 0; i < at->n; i++) sum[i % TESI_LANES] += at->weight[i] * r[i] * high[i];
+    }
+    for (int l = 0; l < at->count; l++) d->eta[at->item[l]] = sum[l];
+  }
 }
 
 static void weigh_faces(const void *data, TesiSpan span) {
   const Weigh *d = data;
-  for (int64_t i = span.first; i < span.end; i++) weigh_face(d->s, d->w, i, d->eta);
+  const TesiResidual *s = d->s;
+  const Weights *w = d->w;
+  TesiResidualAt *at = &d->at[span.thread];
+  const int64_t nodes[2] = {w->dual->cell_nodes, w->space->cell_nodes};
+  for (int64_t b = span.first; b < span.end; b++) {
+    double sum[TESI_LANES] = {0}, *const high = at->spare[0], *const low = at->spare[1];
+    const bool counts = tesi_residual_faces(at, b);
+    for (int c = 0; counts && c < s->components; c++) {
+      const double *const r = at->r + c * at->n;
+      tesi_residual_read(at, w->dual, false, s->components, w->z, w->z_across, at->local);
+      tesi_residual_face_values(at, &w->dual_side, at->local + c * nodes[0] * TESI_LANES, high);
+      tesi_residual_read(at, w->space, false, s->components, w->low, w->low_across, at->local);
+      tesi_residual_face_values(at, &s->table.side, at->local + c * nodes[1] * TESI_LANES, low);
+      for (int64_t i = 0; i < at->n; i++) sum[i % TESI_LANES] += at->weight[i] * r[i] * (high[i] - low[i]);
+    }
+    for (int l = 0; l < at->count; l++) d->jump[at->item[l]] = (at->other[l] < 0 ? 1 : 0.5) * sum[l];
+  }
 }
 
 static TesStatus weigh(TesContext *context, const TesiResidual *s, Weights *w, double *eta) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  TesiCellPoints *points = NULL;
   const int threads = threads_for(s);
-  TES_ALLOC(&points, threads);
+  Weigh job = {.s = s, .w = w, .eta = eta};
+  TES_TRY(tesi_residual_at_create(s, threads, &job.at));
+  TES_ALLOC(&job.jump, s->pairs);
   tesi_cell_rule(w->dual, s->rule.q, &w->dual_rule);
-  const Weigh job = {s, w, points, eta};
-  TES_TRY(tesi_work_share(ctx, threads, s->space->cells, CHUNK, weigh_cells, &job));
-  TES_TRY(tesi_work_share(ctx, threads, s->pairs, CHUNK, weigh_faces, &job));
+  tesi_side_tables(w->dual->n, &s->face_rule, &w->dual_side);
+  TES_TRY(tesi_work_share(ctx, threads, s->cells.batches, CHUNK, weigh_cells, &job));
+  TES_TRY(tesi_work_share(ctx, threads, s->faces.batches, CHUNK, weigh_faces, &job));
+  for (int64_t i = 0; i < s->pairs; i++) {
+    const TesiFacePair *pair = &s->pair[i];
+    if (pair->cell < s->space->cells) eta[pair->cell] -= job.jump[i];
+    if (pair->other >= 0 && pair->other < s->space->cells) eta[pair->other] -= job.jump[i];
+  }
 done:
-  tesi_free(ctx, &points);
+  tesi_residual_at_free(ctx, threads, &job.at);
+  tesi_free(ctx, &job.jump);
   return status;
 }
 

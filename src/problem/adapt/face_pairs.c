@@ -35,7 +35,8 @@ static uint64_t node_key(const Nodes *nodes, int64_t entry, double value) {
   const int32_t node = tesi_cells_node(nodes->view->index[entry]);
   const int64_t number = nodes->number ? (int64_t)nodes->number[node] : node;
   const int32_t low = (int32_t)(number & INT32_MAX);
-  return tesi_cells_row_key(1, &low, &value) + (uint64_t)(number >> 31) * 0x9e3779b97f4a7c15u;
+  const uint64_t key = value == 1 ? tesi_cells_node_key(low) : tesi_cells_row_key(1, &low, &value);
+  return key + (uint64_t)(number >> 31) * 0x9e3779b97f4a7c15u;
 }
 
 static uint64_t interpolated_key(const Nodes *nodes, int64_t cell, int p) {
@@ -60,29 +61,28 @@ static uint64_t corner_key(const Nodes *nodes, int64_t cell, int face, int corne
   return names ? node_key(nodes, cell * s->cell_nodes + p, 1) : interpolated_key(nodes, cell, p);
 }
 
-/* A key from the corners and inner nodes in any order: these never hang on a face that does not hang. */
+/* A side without its key. */
 static Side make_side(const Nodes *nodes, int64_t cell, int face) {
   const TesiCellView *s = nodes->view;
-  const int n = s->n;
   Side side = {.rank = tes_communicator_rank(tesi_context_communicator(s->context)),
                .cell = (int32_t)cell,
                .mask = s->mask[cell],
                .face = (int8_t)face,
                .hangs = face_hangs(s, cell, face)};
-  for (int v = 0; v < 1 << (s->dim - 1); v++) side.key += side.corner[v] = corner_key(nodes, cell, face, v);
-  for (int j = s->dim == 3 ? 1 : 0; j < (s->dim == 3 ? n - 1 : 1); j++)
-    for (int i = 1; i < n - 1; i++)
-      side.key += node_key(nodes, cell * s->cell_nodes + tesi_face_node(s->dim, n, face, j * n + i), 1);
+  for (int v = 0; v < 1 << (s->dim - 1); v++) side.corner[v] = corner_key(nodes, cell, face, v);
   return side;
 }
 
-/* The coarse side comes last; cells of ranks are in the order of all cells. */
-static int by_key(const void *a, const void *b) {
-  const Side *x = a, *y = b;
-  if (x->key != y->key) return x->key < y->key ? -1 : 1;
-  if (x->hangs != y->hangs) return x->hangs ? -1 : 1;
-  if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
-  return x->cell != y->cell ? (x->cell > y->cell) - (x->cell < y->cell) : x->face - y->face;
+/* From the corners and inner nodes in any order: these never hang on a face that does not hang. */
+static uint64_t side_key(const Nodes *nodes, int64_t cell, int face) {
+  const TesiCellView *s = nodes->view;
+  const int n = s->n;
+  uint64_t key = 0;
+  for (int v = 0; v < 1 << (s->dim - 1); v++) key += corner_key(nodes, cell, face, v);
+  for (int j = s->dim == 3 ? 1 : 0; j < (s->dim == 3 ? n - 1 : 1); j++)
+    for (int i = 1; i < n - 1; i++)
+      key += node_key(nodes, cell * s->cell_nodes + tesi_face_node(s->dim, n, face, j * n + i), 1);
+  return key;
 }
 
 /* The corner (bits of face coordinates) of `other` that is corner v of `side`; -1: none. */
@@ -95,87 +95,162 @@ static int find_corner(int dim, const Side *side, const Side *other, int v) {
 /* Whether the corners match; fills the rest of the pair. */
 static bool match(int dim, const Side *side, const Side *other, TesiFacePair *pair) {
   const int directions = dim - 1, zero = find_corner(dim, side, other, 0);
-  for (int e = 0; e < directions; e++) {
+  for (int e = 0, own = 0; e < directions; e++, own++) {
     const int at = find_corner(dim, side, other, 1 << e);
-    if (zero < 0 || at < 0) return false;
-    for (int d = 0; d < directions; d++) {
-      pair->origin[d] = zero >> d & 1;
-      pair->axis[e][d] = (at >> d & 1) - (zero >> d & 1);
-    }
-  }
-  for (int e = 0, d = 0; side->hangs && d < dim; d++) { /* half of the coarse face: s -> (child + s) / 2 */
-    if (d == side->face / 2) continue;
-    const double low = 0.5 * (side->mask >> d & 1);
-    for (int t = 0; t < directions; t++) {
-      pair->origin[t] += low * pair->axis[e][t];
-      pair->axis[e][t] *= 0.5;
-    }
-    e++;
+    if (zero < 0 || at < 0 || ((at ^ zero) != 1 && (at ^ zero) != 2)) return false;
+    const int d = (at ^ zero) == 1 ? 0 : 1;
+    const bool backwards = zero >> d & 1;
+    own += own == side->face / 2; /* the direction of the cell that is direction e of its face */
+    pair->number[d] = (int8_t)(backwards ? 3 : 0);
+    if (side->hangs) pair->number[d] += (int8_t)(1 + ((side->mask >> own & 1) != (backwards ? 1 : 0)));
+    pair->swapped = d != e;
   }
   return true;
 }
 
-enum { BUCKETS = 1024, SHIFT = 54 };
+enum { BUCKETS = 1024, SHIFT = 54, RUN = 5 }; /* RUN: sides of one face at most */
 
+typedef struct Entry {
+  uint64_t key;
+  int32_t side; /* 2 dim cell + face; behind them the sides of other ranks */
+} Entry;
+
+/* other[side]: on the other side of the face of this side; ALONE: there is none; DONE: the face is another side's. */
+enum { ALONE = -1, DONE = -2 };
 typedef struct Sides {
   const Nodes *nodes;
-  int dim;
-  Side *side, *sorted;
+  int dim, rank;
+  int64_t own, sides; /* of this rank; all */
+  const Side *seen;   /* of other ranks: their cells have the numbers after this rank's cells */
+  Entry *entry, *sorted;
   int64_t first[BUCKETS + 2]; /* of a bucket */
+  int32_t *other;
+  int64_t *wrong;
 } Sides;
 
-static void list_sides(const void *data, TesiSpan span) {
-  const Sides *of = data;
-  for (int64_t i = span.first; i < span.end; i++)
-    of->side[i] = make_side(of->nodes, i / (2 * of->dim), (int)(i % (2 * of->dim)));
+static Side side_of(const Sides *s, int64_t i) {
+  if (i >= s->own) return s->seen[i - s->own];
+  return make_side(s->nodes, i / (2 * s->dim), (int)(i % (2 * s->dim)));
+}
+
+/* What orders the sides of one face. */
+typedef struct Place {
+  int32_t side, rank, cell;
+  int8_t face;
+  bool hangs;
+} Place;
+
+static Place place_of(const Sides *s, int32_t i) {
+  if (i >= s->own) {
+    const Side *seen = &s->seen[i - s->own];
+    return (Place){i, seen->rank, seen->cell, seen->face, seen->hangs};
+  }
+  const int32_t cell = i / (2 * s->dim);
+  const int face = i % (2 * s->dim);
+  return (Place){i, s->rank, cell, (int8_t)face, face_hangs(s->nodes->view, cell, face)};
+}
+
+/* The coarse side comes last; cells of ranks are in the order of all cells. */
+static bool is_before(const Place *x, const Place *y) {
+  if (x->hangs != y->hangs) return x->hangs;
+  if (x->rank != y->rank) return x->rank < y->rank;
+  return x->cell != y->cell ? x->cell < y->cell : x->face < y->face;
+}
+
+static void list_entries(const void *data, TesiSpan span) {
+  const Sides *s = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const bool own = i < s->own;
+    const uint64_t key =
+        own ? side_key(s->nodes, i / (2 * s->dim), (int)(i % (2 * s->dim))) : s->seen[i - s->own].key;
+    s->entry[i] = (Entry){key, (int32_t)i};
+  }
+}
+
+static int by_entry(const void *a, const void *b) {
+  const Entry *x = a, *y = b;
+  return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->side > y->side) - (x->side < y->side);
+}
+
+/* run[..] <- the sides of the face of sorted[i], the coarse side last; how many, 0: more than RUN. */
+static int take_run(const Sides *s, int64_t i, int64_t end, Place run[RUN]) {
+  int count = 0;
+  for (; i + count < end && s->sorted[i + count].key == s->sorted[i].key; count++) {
+    if (count == RUN) return 0;
+    const Place place = place_of(s, s->sorted[i + count].side);
+    int at = count;
+    for (; at > 0 && is_before(&place, &run[at - 1]); at--) run[at] = run[at - 1];
+    run[at] = place;
+  }
+  return count;
+}
+
+static void pair_run(const Sides *s, int count, const Place *run) {
+  const int64_t cells = s->nodes->view->cells;
+  const Place *last = &run[count - 1];
+  for (int k = 0; k < count - 1; k++)
+    s->other[run[k].side] = run[k].cell >= cells && last->cell >= cells ? DONE : last->side;
+  s->other[last->side] = count > 1 || last->cell >= cells ? DONE : ALONE;
 }
 
 static void sort_buckets(const void *data, TesiSpan span) {
-  const Sides *of = data;
-  for (int64_t b = span.first; b < span.end; b++)
-    qsort(of->sorted + of->first[b], (size_t)(of->first[b + 1] - of->first[b]), sizeof *of->sorted, by_key);
+  const Sides *s = data;
+  for (int64_t b = span.first; b < span.end; b++) {
+    qsort(s->sorted + s->first[b], (size_t)(s->first[b + 1] - s->first[b]), sizeof *s->sorted, by_entry);
+    for (int64_t i = s->first[b], count; i < s->first[b + 1]; i += count) {
+      Place run[RUN];
+      count = take_run(s, i, s->first[b + 1], run);
+      if (count == 0) tesi_team_least(s->wrong, s->sorted[i].side);
+      if (count == 0) break;
+      pair_run(s, (int)count, run);
+    }
+  }
 }
 
-/* sorted[sides] <- all sides by key: distributed to buckets by the first bits of their keys, then sorted in each
- * bucket. */
-static TesStatus sort_sides(const Nodes *nodes, int64_t sides, Side *sorted) {
-  TesContext *ctx = nodes->view->context;
+/* Sorts all sides by key: distributes them to buckets by the first bits of their keys, and sorts each bucket. Then
+ * finds the other side of each. */
+static TesStatus sort_sides(Sides *s) {
+  TesContext *ctx = s->nodes->view->context;
   TesStatus status = TES_OK;
-  const int threads = tesi_team_threads(ctx, 16 * sides);
-  Sides of = {.nodes = nodes, .dim = nodes->view->dim, .sorted = sorted};
-  int64_t *first = of.first;
-  TES_ALLOC(&of.side, sides);
-  tesi_team_for(threads, sides, list_sides, &of);
-  for (int64_t i = 0; i < sides; i++) first[(of.side[i].key >> SHIFT) + 2]++;
+  const int threads = tesi_team_threads(ctx, 16 * s->sides);
+  int64_t *first = s->first, wrong = INT64_MAX;
+  tesi_free(ctx, &s->sorted);
+  tesi_free(ctx, &s->other);
+  TES_ALLOC(&s->entry, s->sides);
+  TES_ALLOC(&s->sorted, s->sides);
+  TES_ALLOC(&s->other, s->sides);
+  s->wrong = &wrong;
+  memset(first, 0, sizeof s->first);
+  tesi_team_for(threads, s->sides, list_entries, s);
+  for (int64_t i = 0; i < s->sides; i++) first[(s->entry[i].key >> SHIFT) + 2]++;
   for (int b = 0; b < BUCKETS; b++) first[b + 2] += first[b + 1];
-  for (int64_t i = 0; i < sides; i++) sorted[first[(of.side[i].key >> SHIFT) + 1]++] = of.side[i];
-  tesi_team_share(threads, BUCKETS, 8, sort_buckets, &of);
+  for (int64_t i = 0; i < s->sides; i++) s->sorted[first[(s->entry[i].key >> SHIFT) + 1]++] = s->entry[i];
+  tesi_team_share(threads, BUCKETS, 8, sort_buckets, s);
+  if (wrong < INT64_MAX)
+    TES_FAIL(TES_INTERNAL, "more than %d faces of cells are one face, among them face %d of cell %lld", RUN,
+             (int)(wrong % (2 * s->dim)), (long long)(wrong / (2 * s->dim)));
 done:
-  tesi_free(ctx, &of.side);
+  tesi_free(ctx, &s->entry);
   return status;
 }
 
 /* ---- cuts between ranks -------------------------------------------------------------------------------- */
 
-/* Whether the sides sorted[i] .. sorted[end - 1] of one face have their complete other side on this rank. */
-static bool is_whole(int dim, const Side *sorted, int64_t i, int64_t end) {
-  const bool coarse = !sorted[end - 1].hangs; /* the last one is a whole face */
-  return coarse && (end - i == 1 + (sorted[i].hangs ? 1 << (dim - 1) : 1));
-}
-
 /* shown[..] <- the sides on this rank of inner faces whose other side, or part of it, is on another rank. */
-static int64_t list_shown(const TesiCellView *s, const Side *sorted, int64_t sides, Side *shown) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < sides;) {
-    int64_t end = i + 1;
+static int64_t list_shown(const Sides *s, Side *shown) {
+  const TesMesh *mesh = s->nodes->view->mesh;
+  int64_t shows = 0;
+  for (int64_t i = 0, count; i < s->sides; i += count) {
+    Place run[RUN];
     int name;
-    while (end < sides && sorted[end].key == sorted[i].key) end++;
-    const bool cut = !is_whole(s->dim, sorted, i, end) &&
-                     !tes_mesh_on_boundary(s->mesh, sorted[i].cell, sorted[i].face, &name);
-    for (; i < end; i++)
-      if (cut) shown[count++] = sorted[i];
+    count = take_run(s, i, s->sides, run);
+    const bool coarse = !run[count - 1].hangs, hangs = run[0].hangs,
+               whole = coarse && count == 1 + (hangs ? 1 << (s->dim - 1) : 1);
+    if (whole || tes_mesh_on_boundary(mesh, run[0].cell, run[0].face, &name)) continue;
+    for (int k = 0; k < count; k++, shows++)
+      shown[shows] = side_of(s, run[k].side), shown[shows].key = s->sorted[i].key;
   }
-  return count;
+  return shows;
 }
 
 /* Whether a side with this key is among the shown sides, which are sorted by their keys. */
@@ -191,36 +266,34 @@ static bool is_shown(const Side *shown, int64_t count, uint64_t key) {
   return low < count && shown[low].key == key;
 }
 
-/* *sorted += the sides of other ranks that faces here need; their cells are numbered after the last cell. */
-static TesStatus add_others(const TesiCellView *s, Side **sorted, int64_t *sides, TesiAcross *across) {
-  TesContext *ctx = s->context;
+/* Adds the sides of other ranks that faces here need (*seen); their cells are numbered after the last cell. */
+static TesStatus add_others(Sides *s, Side **seen, TesiAcross *across) {
+  const TesiCellView *view = s->nodes->view;
+  TesContext *ctx = view->context;
   TesStatus status = TES_OK;
-  Side *shown = NULL, *seen = NULL, *all = NULL;
-  TES_ALLOC(&shown, *sides);
-  across->shown = list_shown(s, *sorted, *sides, shown);
+  Side *shown = NULL;
+  TES_ALLOC(&shown, s->sides);
+  across->shown = list_shown(s, shown);
   TES_ALLOC(&across->cell, across->shown);
   TES_ALLOC(&across->face, across->shown);
   for (int64_t i = 0; i < across->shown; i++)
     across->cell[i] = shown[i].cell, across->face[i] = shown[i].face;
-  TES_TRY(tesi_exchange_records(ctx, s->layout->shared, across->shown, sizeof *shown, shown, &across->seen,
-                                &seen));
+  TES_TRY(tesi_exchange_records(ctx, view->layout->shared, across->shown, sizeof *shown, shown, &across->seen,
+                                seen));
   TES_ALLOC(&across->place, across->seen);
-  TES_ALLOC(&all, *sides + across->seen);
-  memcpy(all, *sorted, (size_t)*sides * sizeof *all);
   for (int64_t i = 0; i < across->seen; i++) {
     across->place[i] = -1;
-    if (!is_shown(shown, across->shown, seen[i].key)) continue;
+    if (!is_shown(shown, across->shown, (*seen)[i].key)) continue;
     across->place[i] = (int32_t)across->cells;
-    seen[i].cell = (int32_t)(s->cells + across->cells++);
-    all[(*sides)++] = seen[i];
+    (*seen)[across->cells] = (*seen)[i];
+    (*seen)[across->cells].cell = (int32_t)(view->cells + across->cells);
+    across->cells++;
   }
-  qsort(all, (size_t)*sides, sizeof *all, by_key);
-  tesi_free(ctx, sorted);
-  *sorted = all, all = NULL;
+  s->seen = *seen;
+  s->sides += across->cells;
+  TES_TRY(sort_sides(s));
 done:
   tesi_free(ctx, &shown);
-  tesi_free(ctx, &seen);
-  tesi_free(ctx, &all);
   return status;
 }
 
@@ -248,66 +321,71 @@ void tesi_across_free(TesContext *ctx, TesiAcross *across) {
 
 /* ---- pairs --------------------------------------------------------------------------------------------- */
 
-/* Pairs without their geometry; of[i]: indices in the sorted sides of the pair's own side and of the other side (-1:
- * none). Returns how many pairs; at least one side of each is one of the `own` cells. */
-static int64_t find_pairs(const Side *sorted, int64_t sides, int64_t own, TesiFacePair *pair,
-                          int64_t (*of)[2]) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < sides;) {
-    int64_t end = i + 1;
-    while (end < sides && sorted[end].key == sorted[i].key) end++;
-    for (int64_t k = i; k < end - 1 || k == i; k++) {
-      const bool alone = end == i + 1;
-      if (sorted[k].cell >= own && sorted[end - 1].cell >= own) continue;
-      pair[count] = (TesiFacePair){.cell = sorted[k].cell, .face = sorted[k].face, .other = -1};
-      if (!alone) pair[count].other = sorted[end - 1].cell, pair[count].other_face = sorted[end - 1].face;
-      of[count][0] = k, of[count++][1] = alone ? -1 : end - 1;
-    }
-    i = end;
-  }
-  return count;
-}
-
 typedef struct Pairs {
-  int dim;
-  const Side *sorted;
-  int64_t (*of)[2];
+  const Sides *sides;
+  const int32_t *side; /* [pairs] the own side */
   TesiFacePair *pair;
   int64_t *wrong;
 } Pairs;
 
-static void match_pairs(const void *data, TesiSpan span) {
+static void fill_pairs(const void *data, TesiSpan span) {
   const Pairs *p = data;
   for (int64_t i = span.first; i < span.end; i++) {
-    const int64_t *of = p->of[i];
-    if (of[1] >= 0 && !match(p->dim, &p->sorted[of[0]], &p->sorted[of[1]], &p->pair[i]))
-      tesi_team_least(p->wrong, i);
+    const Side side = side_of(p->sides, p->side[i]);
+    const int32_t other = p->sides->other[p->side[i]];
+    TesiFacePair *pair = &p->pair[i];
+    *pair = (TesiFacePair){.cell = side.cell, .face = side.face, .other = -1};
+    if (other == ALONE) continue;
+    const Side to = side_of(p->sides, other);
+    pair->other = to.cell, pair->other_face = to.face;
+    if (!match(p->sides->dim, &side, &to, pair)) tesi_team_least(p->wrong, i);
   }
+}
+
+/* *side <- the sides, in their order, that faces are told by; *count of them. */
+static TesStatus list_pairs(const Sides *s, int32_t **side, int64_t *count) {
+  TesContext *ctx = s->nodes->view->context;
+  TesStatus status = TES_OK;
+  int64_t pairs = 0;
+  for (int64_t i = 0; i < s->sides; i++) pairs += s->other[i] != DONE;
+  TES_ALLOC(side, pairs);
+  pairs = 0;
+  for (int64_t i = 0; i < s->sides; i++)
+    if (s->other[i] != DONE) (*side)[pairs++] = (int32_t)i;
+  *count = pairs;
+done:
+  return status;
 }
 
 TesStatus tesi_face_pairs(const TesiCellView *space, TesiAcross *across, TesiFacePair **pair, int64_t *count) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  int64_t sides = space->cells * 2 * space->dim;
   Nodes nodes = {space, NULL};
-  Side *sorted = NULL;
-  int64_t(*of)[2] = NULL, wrong = INT64_MAX;
+  const int64_t own = space->cells * 2 * space->dim;
+  Sides sides = {.nodes = &nodes,
+                 .dim = space->dim,
+                 .rank = tes_communicator_rank(tesi_context_communicator(ctx)),
+                 .own = own,
+                 .sides = own};
+  Side *seen = NULL;
+  int32_t *side = NULL;
+  int64_t wrong = INT64_MAX;
   *count = 0;
-  TES_ALLOC(&sorted, sides);
   if (tesi_ranks(ctx) > 1) TES_TRY(tesi_layout_numbers(space->layout, &nodes.number));
-  TES_TRY(sort_sides(&nodes, sides, sorted));
-  if (tesi_ranks(ctx) > 1) TES_TRY(add_others(space, &sorted, &sides, across));
-  TES_ALLOC(&of, sides);
-  TES_ALLOC(pair, sides);
-  *count = find_pairs(sorted, sides, space->cells, *pair, of);
-  tesi_team_for(tesi_team_threads(ctx, 16 * *count), *count, match_pairs,
-                &(Pairs){space->dim, sorted, of, *pair, &wrong});
+  TES_TRY(sort_sides(&sides));
+  if (tesi_ranks(ctx) > 1) TES_TRY(add_others(&sides, &seen, across));
+  TES_TRY(list_pairs(&sides, &side, count));
+  TES_ALLOC(pair, *count);
+  tesi_team_for(tesi_team_threads(ctx, 16 * *count), *count, fill_pairs,
+                &(Pairs){&sides, side, *pair, &wrong});
   if (wrong < INT64_MAX)
     TES_FAIL(TES_INTERNAL, "faces of cells %d and %d do not match", (*pair)[wrong].cell, (*pair)[wrong].other);
 done:
   tesi_free(ctx, &nodes.number);
-  tesi_free(ctx, &sorted);
-  tesi_free(ctx, &of);
+  tesi_free(ctx, &sides.sorted);
+  tesi_free(ctx, &sides.other);
+  tesi_free(ctx, &seen);
+  tesi_free(ctx, &side);
   if (status != TES_OK) tesi_free(ctx, pair);
   return status;
 }

@@ -6,12 +6,13 @@
 
 #include "space/space.h"
 
-/* A face as its finer side sees it. Point s of the finer side's face is point t = origin + axis[0] s_0 + axis[1] s_1 of
- * the other side's face; face coordinates are in ascending directions. */
+/* A face as its finer side sees it. Direction d of the other side's face runs along the finer side's direction d, or
+ * (swapped) along the one of both that is not d; number[d] = 3 backwards + half of direction d, where half is 0 if the
+ * other side has the whole of it, 1 its lower, 2 its upper half. Directions of faces ascend. */
 typedef struct TesiFacePair {
   int32_t cell, other; /* other -1: on the boundary */
-  int8_t face, other_face;
-  double origin[2], axis[2][2];
+  int8_t face, other_face, number[2];
+  bool swapped;
 } TesiFacePair;
 
 /* Data of faces at cuts between ranks: the sides that this rank sends to other ranks, and the cells of other ranks
@@ -23,9 +24,9 @@ typedef struct TesiAcross {
   int32_t *place; /* [seen] index in `cells` of each side that other ranks send; -1: no face here needs it */
 } TesiAcross;
 
-/* All inner faces, each once (a hanging face half by half), and all boundary faces; faces at cuts are on both ranks.
- * *pair is released with tesi_free. `across`, which is zero at entry, is released with tesi_across_free(), after
- * failure too. */
+/* In the order of the cells: all inner faces, each once (a hanging face half by half), and all boundary faces; faces at
+ * cuts are on both ranks. *pair is released with tesi_free. `across`, which is zero at entry, is released with
+ * tesi_across_free(), after failure too. */
 TesStatus tesi_face_pairs(const TesiCellView *space, TesiAcross *across, TesiFacePair **pair, int64_t *count);
 /* Allocates values[cells][size] <- the rows of shown[shown][size] on the ranks that own these cells. */
 TesStatus tesi_across_values(const TesiCellView *space, const TesiAcross *across, size_t size,

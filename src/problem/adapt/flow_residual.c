@@ -7,76 +7,52 @@ static const double *pressure_of(const TesiResidual *s) {
   return s->u + s->components * s->space->length;
 }
 
-void tesi_residual_velocity(const TesiResidual *s, int64_t cell, double *velocity) {
-  double local[TESI_CELL_MOST];
-  for (int c = 0; c < s->components; c++) {
-    tesi_cells_read(s->space, cell, s->u + c * s->space->length, local);
-    tesi_cell_evaluate(&s->rule, -1, local, velocity + c * s->rule.points);
-  }
+static void take_pressure(TesiResidualAt *at, double *slope) {
+  const TesiResidual *s = at->s;
+  tesi_residual_read(at, s->pressure, false, 1, pressure_of(s), NULL, at->local);
+  tesi_residual_evaluate(at, s->pressure->n, s->pressure_rule.B, at->local, at->p);
+  tesi_residual_differentiate(at, at->p, slope);
 }
 
-void tesi_residual_of_flow(const TesiResidual *s, int64_t cell, const TesiCellPoints *at,
-                           const double *gradient, double *r) {
+void tesi_residual_of_flow(TesiResidualAt *at) {
+  const TesiResidual *s = at->s;
   const int dim = s->rule.dim;
-  const int64_t n = s->rule.points;
-  double local[TESI_CELL_MOST], slope[3 * TESI_CELL_POINTS], u[3 * TESI_CELL_POINTS];
-  tesi_cells_read(s->pressure, cell, pressure_of(s), local);
-  for (int d = 0; d < dim; d++) tesi_cell_evaluate(&s->pressure_rule, d, local, slope + d * n);
-  tesi_cell_gradient(&s->pressure_rule, at, slope, slope);
-  for (int64_t i = 0; i < dim * n; i++) r[i] -= slope[i];
-  if (!s->carried && s->alpha == 0) return;
-  tesi_residual_velocity(s, cell, u);
-  for (int64_t i = 0; i < dim * n; i++) r[i] -= s->alpha * u[i];
-  if (!s->carried) return;
-  for (int c = 0; c < dim; c++)
-    for (int d = 0; d < dim; d++)
-      for (int64_t p = 0; p < n; p++) r[c * n + p] -= u[d * n + p] * gradient[(c * dim + d) * n + p];
+  const int64_t n = at->n;
+  double *const slope = at->spare[0];
+  take_pressure(at, slope);
+  for (int64_t i = 0; i < dim * n; i++) at->r[i] -= slope[i];
+  for (int64_t i = 0; s->alpha != 0 && i < dim * n; i++) at->r[i] -= s->alpha * at->u[i];
+  for (int64_t i = 0; i < n; i++) at->divergence[i] = at->G[i];
+  for (int c = 1; c < dim; c++)
+    for (int64_t i = 0; i < n; i++) at->divergence[i] += at->G[(c * dim + c) * n + i];
+  for (int i = 0; s->carried && i < dim * dim; i++)
+    s->loops.add_product(at->points, -1, at->u + i % dim * n, at->G + i * n, at->r + i / dim * n);
 }
 
-void tesi_residual_divergence(const TesiResidual *s, int64_t cell, const TesiCellPoints *at,
-                              double *divergence) {
+bool tesi_residual_open_face(TesiResidualAt *at, int name) {
+  const TesiResidual *s = at->s;
   const int dim = s->rule.dim;
-  const int64_t n = s->rule.points;
-  double gradient[9 * TESI_CELL_POINTS];
-  tesi_residual_gradient(s, cell, at, gradient);
-  for (int64_t p = 0; p < n; p++) {
-    divergence[p] = 0;
-    for (int c = 0; c < dim; c++) divergence[p] += gradient[(c * dim + c) * n + p];
-  }
-}
-
-static void values_of(const TesFunction *f, const TesiOpenFace *face, int n, const double *const more[3],
-                      double *value) {
-  for (int p = 0; p < n && !f; p++) value[p] = 0;
-  if (f) tesi_function_values_over(f, n, face->x, face->x + n, face->x + 2 * n, 0, more, value);
-}
-
-bool tesi_residual_open_face(const TesiResidual *s, const TesiOpenFace *face, double *j) {
-  const int dim = s->rule.dim, n = s->face_rule.points;
-  const TesiGiven *on = &s->data->given[face->name >= 0 ? face->name : tes_mesh_boundaries(s->space->mesh)];
+  const int64_t n = at->n;
+  const TesiGiven *on = &s->data->given[name >= 0 ? name : tes_mesh_boundaries(s->space->mesh)];
   const bool open = tesi_given_open(on, dim);
-  double local[TESI_CELL_MOST], xi[3 * TESI_FACE_MOST], p[TESI_FACE_MOST], given[TESI_FACE_MOST],
-      g[TESI_FACE_MOST], out[3 * TESI_FACE_MOST] = {0};
+  const double *const more[3] = {at->normal, at->normal + n, at->normal + 2 * n};
+  double *const p = at->spare[0], *const inward = at->spare[1], *const g = at->spare[2];
   int counts = 0;
-  for (int i = 0; i < n; i++)
-    for (int d = 0; d < dim; d++) out[d * n + i] = face->normal[i * dim + d];
-  const double *const more[3] = {out, out + n, out + 2 * n};
-  tesi_pair_points(s, face->pair, false, xi);
-  tesi_cells_read(s->pressure, face->pair->cell, pressure_of(s), local);
-  tesi_local_values(dim, s->pressure->degree, local, n, xi, p, NULL);
-  values_of(open ? on->g[dim] : NULL, face, n, more, given);
+  tesi_residual_read(at, s->pressure, false, 1, pressure_of(s), NULL, at->local);
+  tesi_residual_face_values(at, &s->table.pressure_side, at->local, p);
+  tesi_residual_values(at, open ? on->g[dim] : NULL, 0, more, g);
+  for (int64_t i = 0; i < n; i++) p[i] -= g[i], inward[i] = 0;
+  for (int d = 0; open && s->carried && d < dim; d++)
+    for (int64_t i = 0; i < n; i++) inward[i] += at->u[d * n + i] * at->normal[d * n + i];
+  for (int64_t i = 0; i < n; i++) inward[i] = fmin(inward[i], 0) / 2;
   for (int c = 0; c < dim; c++) {
-    const bool is_given = tesi_cells_given(s->part[c], face->name);
+    const bool is_given = tesi_cells_given(s->part[c], name);
+    double *const r = at->r + c * n;
     counts += !is_given;
-    values_of(open ? on->g[c] : NULL, face, n, more, g);
-    for (int i = 0; i < n; i++) {
-      double through = 0;
-      for (int d = 0; open && s->carried && d < dim; d++) through += face->u[d * n + i] * out[d * n + i];
-      const double stress =
-          g[i] + (p[i] - given[i]) * out[c * n + i] + fmin(through, 0) / 2 * face->u[c * n + i];
-      j[c * n + i] = is_given ? 0 : j[c * n + i] - stress;
-    }
+    tesi_residual_values(at, open ? on->g[c] : NULL, 0, more, g);
+    for (int64_t i = 0; i < n; i++)
+      r[i] = is_given ? 0 : r[i] - (g[i] + p[i] * at->normal[c * n + i] + inward[i] * at->u[c * n + i]);
   }
-  if (on->how[0] == TESI_NORMAL) tesi_residual_leave_tangential(dim, n, out, j);
+  if (on->how[0] == TESI_NORMAL) tesi_residual_leave_tangential(at);
   return counts > 0;
 }
