@@ -138,6 +138,7 @@ class Spec:
             for d in range(dim):
                 v["G0_%s%s" % (c, VARS[d])] = {"point": self.points[0], "of": c + VARS[d]}
         v["E"] = {"integral": "domain", "of": norm}
+        v["M"] = {"max": "domain", "of": norm}
         if self.flow:
             v["J"] = {"integral": "domain", "of": "p"}
         if self.problem == "elasticity":
