@@ -133,7 +133,7 @@ done:
   return status;
 }
 
-/* *sum += int s w over these faces, w = 1 - q at shared nodes over the boundary's own faces, and - q over the others. */
+/* *sum += int s w over these faces: w = 1 - q at shared nodes over the boundary's own faces, - q over others. */
 static TesStatus add_stress(Nodes *n, bool own, double *sum) {
   TesContext *ctx = n->space->context;
   TesStatus status = TES_OK;

@@ -1,8 +1,8 @@
 """Compares the observables of two solutions.
 
 The first letter of an observable's name is its group: P values at points, G gradients there, I integrals, E the
-integral of the square, M its largest value, B integrals over boundaries, Q pressures at points, J the integral of the pressure, W the
-energy of strain, F forces.
+integral of the square, M its largest value, B integrals over boundaries, Q pressures at points, J the integral of the
+pressure, W the energy of strain, F forces.
 """
 
 import math

@@ -3,7 +3,8 @@
 import itertools
 
 from compare import compare, tolerance
-from meshes import TENSOR, Mesh
+from expressions import VARS
+from meshes import FACES, KINDS, Mesh, structured
 from program import observe
 from relations_turn import on_file
 
@@ -111,10 +112,59 @@ def refined(mesh):
         for first in itertools.product(*[(0, 1)] * dim):
             yield kind, name, [point(tuple(a + b for a, b in zip(first, o))) for o in order]
 
-    assert set(TENSOR.values()) >= {1, 3, 5}
     cells = [c for cell in mesh.cells for c in parts(*cell)]
     sides = [c for side in mesh.sides for c in parts(*side)]
     fine = Mesh(mesh.dim, nodes, cells, sides, False, mesh.flat)
     fine.version = mesh.version
     fine.origin = mesh.origin
     return fine
+
+
+def periodic_file(r, s):
+    """A periodic box, and a file whose nodes at opposite sides are one."""
+    if not s.periodic or s.domain or s.element != "q":
+        return None
+    n = s.copy()
+    n.domain = {"file": {}}
+    n.kind = None
+    mesh = structured(r, s.coords, KINDS[s.dim][0], 0)
+    index = {tuple(x): i for i, x in enumerate(mesh.nodes)}
+    for d in (VARS.index(x) for x in s.periodic):
+        first, last = s.coords[d][0], s.coords[d][-1]
+        for x, i in index.items():
+            if x[d] == last:
+                mesh.pairs.append((i, index[x[:d] + (first,) + x[d + 1 :]]))
+        mesh.sides = [side for side in mesh.sides if side[1] not in FACES[2 * d : 2 * d + 2]]
+    n.mesh = mesh.shuffled(r)
+    v, _ = observe(s)
+    w, _ = observe(n)
+    worst, name = compare(s, w, v)
+    return worst / tolerance(s), "periodic file | %s" % name, n
+
+
+def inner_values(r, s):
+    """Values on sides in the inside of a mesh: what lies on one side of them is a problem of its own."""
+    if s.problem != "poisson" or s.domain or s.map or s.where or s.refine or s.periodic or s.element != "q":
+        return None
+    cut = len(s.coords[0]) // 2
+    if cut in (0, len(s.coords[0]) - 1):
+        return None
+    n, m = s.copy(), s.copy()
+    whole = structured(r, s.coords, KINDS[s.dim][0], 0)
+    part = structured(r, [s.coords[0][: cut + 1]] + s.coords[1:], KINDS[s.dim][0], 0)
+    index = {tuple(x): i for i, x in enumerate(whole.nodes)}
+    for kind, name, nodes in part.sides:
+        if name == "right":
+            whole.sides.append((kind, "inner", [index[tuple(part.nodes[i])] for i in nodes]))
+    width = (s.coords[0][cut] - s.coords[0][0]) / (s.coords[0][-1] - s.coords[0][0])
+    for case, mesh in ((n, whole), (m, part)):
+        case.domain = {"file": {}}
+        case.kind = None
+        case.mesh = mesh.shuffled(r)
+        case.points = [[s.coords[0][0] + width * (p[0] - s.coords[0][0])] + p[1:] for p in s.points]
+    n.boundary["inner"] = m.boundary["right"] = {"dirichlet": s.dirichlet}
+    v, _ = observe(m)
+    w, _ = observe(n)
+    keys = [k for k in v if k[0] in "PG" or k.startswith("B_left")]
+    worst, name = compare(m, {k: w[k] for k in keys}, v)
+    return worst / tolerance(s), "inner values | %s" % name, n

@@ -75,6 +75,8 @@ class Spec:
             m["file"] = self.mesh.save(program.WORK)
             if self.mesh.split:
                 m["split"] = True
+            if self.mesh.pairs:
+                m["periodic"] = "file"
         elif self.domain:
             m.update(copy.deepcopy(self.domain))
         else:
