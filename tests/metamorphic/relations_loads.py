@@ -33,9 +33,8 @@ def weight(r, s):
     if s.problem != "elasticity":
         return None
     n, m = s.copy(), s.copy()
-    if "density" not in s.data:
-        n.data["density"] = m.data["density"] = round(r.uniform(0.5, 2), 2)
-    rho = s.data.get("density", n.data["density"])
+    n.data.setdefault("density", round(r.uniform(0.5, 2), 2))
+    rho = n.data["density"]
     if r.random() < 0.5:
         g = [round(r.uniform(-1, 1), 2) for _ in range(s.dim)]
         n.data["gravity"] = g
