@@ -29,6 +29,43 @@ static void operators_are_their_definition(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* The matrix, of products or of cells, is the operator: hanging nodes, curved cells, velocities through boundaries. */
+static void matrices_are_the_operator(void **state) {
+  TesContext *ctx;
+  (void)state;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu", .threads = 3}, &ctx, NULL, 0),
+                   TES_OK);
+  for (int kind = 0; kind < PLACES; kind++)
+    for (int i = 0; i < 4 * 2; i++) {
+      const int dim = 2 + i % 2, degree = dim == 2 ? 3 : 2;
+      Place p;
+      TesOperator *op;
+      TesiMatrix A = {0};
+      if (make_place(ctx, kind, dim, degree, false, &p)) {
+        TesVector *x = make_vector(&p, 3, false), *y = make_vector(&p, 0, true),
+                  *product = make_vector(&p, 0, true);
+        double *in = calloc((size_t)p.space->length, sizeof *in),
+               *out = calloc((size_t)p.space->length, sizeof *out);
+        assert_ok(ctx, create_form(&p, i % 4 < 2 ? TES_STREAMLINE_NONE : TES_STREAMLINE_ALWAYS, (Form)(i / 2),
+                                   &op));
+        assert_int_equal(tesi_transport_by_cells(op), kind == FOREST || kind == BALL);
+        assert_ok(ctx, tesi_operator_probe(op, &A));
+        assert_ok(ctx, tes_vector_get(x, in));
+        tesi_matrix_apply(ctx, &A, in, out);
+        assert_ok(ctx, tes_vector_set(product, out));
+        assert_ok(ctx, tes_operator_apply(op, x, y));
+        assert_close(&p, product, y, 1e-13, kinds[kind]);
+        tesi_matrix_destroy(ctx, &A);
+        tes_vector_destroy(&x), tes_vector_destroy(&y), tes_vector_destroy(&product);
+        free(in), free(out);
+        tes_operator_destroy(&op);
+      }
+      leave(&p);
+    }
+  assert_int_equal(tes_context_memory(ctx), 0);
+  tes_context_destroy(&ctx);
+}
+
 /* The operator knows a polynomial: with u = x + 2 y the transport term alone is int (b1 + 2 b2) v, a load. */
 static void polynomials_are_transported(void **state) {
   TesContext *ctx;
@@ -183,8 +220,9 @@ static void conservative_sums_are_zero(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(operators_are_their_definition), cmocka_unit_test(polynomials_are_transported),
-      cmocka_unit_test(whole_residuals_vanish),         cmocka_unit_test(conservative_sums_are_zero),
-      cmocka_unit_test(threads_do_not_matter),          cmocka_unit_test(what_cannot_be_is_refused)};
+      cmocka_unit_test(operators_are_their_definition), cmocka_unit_test(matrices_are_the_operator),
+      cmocka_unit_test(polynomials_are_transported),    cmocka_unit_test(whole_residuals_vanish),
+      cmocka_unit_test(conservative_sums_are_zero),     cmocka_unit_test(threads_do_not_matter),
+      cmocka_unit_test(what_cannot_be_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

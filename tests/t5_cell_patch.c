@@ -226,9 +226,32 @@ static void test_stretched(void **state) {
   free_case(&s);
 }
 
+/* Where a jumps by 1e4 between cells, soft patches do not overshoot at the nodes that they share with stiff ones. */
+static void test_jumps(void **state) {
+  (void)state;
+  Case s = make_case(&(TesMeshDesc){.kind = TES_MESH_FOREST,
+                                    .domain = TES_DOMAIN_BOX,
+                                    .dim = 2,
+                                    .cells = {4, 2},
+                                    .upper = {0.2, 1},
+                                    .refine = 2},
+                     0, 3, TES_DOUBLE, false);
+  const int usual = iterations(&s, TES_SMOOTHER_CELL_PATCH);
+  tes_operator_destroy(&s.op), tes_function_destroy(&s.a);
+  assert_ok(s.ctx, tes_function_create_expression(s.ctx, "x < 0.05 || y > 0.5 ? 2 : 2e4", &s.a));
+  assert_ok(s.ctx, test_operator_create(
+                       s.ctx, &(TestDiffusion){.space = s.space, .a = s.a, .c = s.c, .precision = TES_DOUBLE},
+                       &s.op));
+  for (int lines = 0; lines < 2; lines++) {
+    const int jumps = iterations(&s, lines ? TES_SMOOTHER_LINE_PATCH : TES_SMOOTHER_CELL_PATCH);
+    if (jumps > 3 * usual) fail_msg("%d iterations (lines: %d) where a jumps, %d else", jumps, lines, usual);
+  }
+  free_case(&s);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_reference),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact),     cmocka_unit_test(test_reference),
                                      cmocka_unit_test(test_symmetric), cmocka_unit_test(test_smoother),
-                                     cmocka_unit_test(test_stretched)};
+                                     cmocka_unit_test(test_stretched), cmocka_unit_test(test_jumps)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

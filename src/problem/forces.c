@@ -15,8 +15,8 @@ typedef struct Nodes {
   const TesSpace *space;
   TesiBatches *batches;
   int boundary, direction;
-  int32_t *on;             /* [length] 1: the node is on the boundary */
-  int32_t *faces, *groups; /* [length] number of supports with faces, and without faces, that have the node */
+  int32_t *on;             /* [length] number of faces of the boundary that have the node; of a group: 1 */
+  int32_t *faces, *groups; /* [length] the same of all supports; number of groups that have the node */
   bool *wanted;            /* [boundaries] */
   double *weight;          /* [length] */
 } Nodes;
@@ -40,7 +40,7 @@ static int face_nodes(const Nodes *n) {
   return n->batches->dim == 3 ? n->batches->n * n->batches->n : n->batches->n;
 }
 
-static TesStatus share_marks(const TesSpace *space, int32_t *on) {
+static TesStatus share_marks(const TesSpace *space, bool group, int32_t *on) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   double *marks = NULL;
@@ -48,13 +48,13 @@ static TesStatus share_marks(const TesSpace *space, int32_t *on) {
   TES_ALLOC(&marks, space->length);
   for (int64_t i = 0; i < space->length; i++) marks[i] = on[i];
   tesi_exchange_sum(space->layout->shared, TES_DOUBLE, marks);
-  for (int64_t i = 0; i < space->length; i++) on[i] = marks[i] > 0;
+  for (int64_t i = 0; i < space->length; i++) on[i] = group ? marks[i] > 0 : (int32_t)marks[i];
 done:
   tesi_free(ctx, &marks);
   return status;
 }
 
-/* on[length] <- 1 at the nodes of a boundary, else 0; faces of all ranks count. */
+/* on[length] of a boundary; faces of all ranks count. */
 static TesStatus mark(Nodes *n, int boundary, int32_t *on) {
   TesContext *ctx = n->space->context;
   TesStatus status = TES_OK;
@@ -71,9 +71,9 @@ static TesStatus mark(Nodes *n, int boundary, int32_t *on) {
     TES_TRY(tesi_boundary_faces(n->batches, n->wanted, false, &face, &faces));
     n->wanted[boundary] = false;
     for (int64_t i = 0; i < faces; i++)
-      for (int p = 0; p < face_nodes(n); p++) on[node_of(n, &face[i], p)] = 1;
+      for (int p = 0; p < face_nodes(n); p++) on[node_of(n, &face[i], p)]++;
   }
-  TES_TRY(share_marks(n->space, on));
+  TES_TRY(share_marks(n->space, tesi_mesh_is_group(n->space->mesh, boundary), on));
 done:
   tesi_free(ctx, &face);
   tesi_free(ctx, &number);
@@ -104,8 +104,14 @@ done:
   return status;
 }
 
+/* Faces of all supports at a node, or groups. */
 static int supports(const Nodes *n, int64_t i) {
   return n->faces[i] ? n->faces[i] : n->groups[i];
+}
+
+/* Whether other supports have faces at a node of the boundary. */
+static bool is_shared(const Nodes *n, int64_t i) {
+  return n->on[i] && n->faces[i] > n->on[i];
 }
 
 /* Faces of supports with a shared node of the boundary: the faces of the boundary itself, or the faces of the
@@ -119,10 +125,7 @@ static TesStatus find_faces(Nodes *n, bool own, TesiBoundaryFace **face, int64_t
   TES_TRY(tesi_boundary_faces(n->batches, n->wanted, false, face, count));
   for (int64_t i = 0; i < *count; i++) {
     bool any = false;
-    for (int p = 0; p < face_nodes(n); p++) {
-      const int64_t node = node_of(n, &(*face)[i], p);
-      any = any || (n->on[node] && n->faces[node] > 1);
-    }
+    for (int p = 0; p < face_nodes(n); p++) any = any || is_shared(n, node_of(n, &(*face)[i], p));
     if (any) (*face)[kept++] = (*face)[i];
   }
   *count = kept;
@@ -130,8 +133,7 @@ done:
   return status;
 }
 
-/* *sum += int s w over these faces, w = 1 - 1/m at shared nodes over the boundary's own faces, and - 1/m over the
- * others. */
+/* *sum += int s w over these faces: w = 1 - q at shared nodes over the boundary's own faces, - q over others. */
 static TesStatus add_stress(Nodes *n, bool own, double *sum) {
   TesContext *ctx = n->space->context;
   TesStatus status = TES_OK;
@@ -144,7 +146,7 @@ static TesStatus add_stress(Nodes *n, bool own, double *sum) {
   TES_TRY(find_faces(n, own, &face, &count));
   if (!count) goto done;
   for (int64_t i = 0; i < n->space->length; i++)
-    n->weight[i] = n->on[i] && n->faces[i] > 1 ? (own ? 1 : 0) - 1. / n->faces[i] : 0;
+    n->weight[i] = is_shared(n, i) ? (own ? 1 : 0) - (double)n->on[i] / n->faces[i] : 0;
   TES_TRY(tesi_vector_create_on(n->space->layout, TES_DOUBLE, &weight));
   TES_TRY(tes_vector_set(weight, n->weight));
   int fields = tesi_problem_fields(n->problem, field);
@@ -175,7 +177,7 @@ TesStatus tesi_force_on(const TesProblem *p, const TesiForces *of, int boundary,
   TES_ALLOC(&r, n.space->length);
   TES_TRY(of->residual(p, direction, r));
   for (int64_t i = 0; i < n.space->length; i++)
-    if (n.on[i] && tesi_layout_owns(n.space->layout, i)) *force += r[i] / supports(&n, i);
+    if (n.on[i] && tesi_layout_owns(n.space->layout, i)) *force += r[i] * n.on[i] / supports(&n, i);
   TES_TRY(add_stress(&n, true, force));
   TES_TRY(add_stress(&n, false, force));
   tesi_reduce(ctx, TESI_SUM, 1, force);

@@ -6,10 +6,11 @@
  *   a given traction t     int t, since int sigma n is known for tractions, springs g - alpha u and pressures
  *   a support              sum of r_i over its nodes. F already has the tractions of other boundaries that
  *                          share a node, so the node belongs to the support entirely.
- *   supports that meet     r_i of a node with m supports is shared: support j gets
- *                          r_i / m + int_j s phi_i - 1/m sum over the m supports l of int_l s phi_i
- *                          with s the stress of the solution there. These are the support's own part, and an m-th of
- *                          the error of the stresses of all m supports.
+ *   supports that meet     r_i of a node is shared: support j gets
+ *                          q r_i + int_j s phi_i - q sum over the supports l of int_l s phi_i
+ *                          with s the stress of the solution there, and q the share of j in the faces of supports at
+ *                          the node. These are the support's own part, and a share of the error of the stresses of
+ *                          all of them. So forces do not depend on the number of names that a support has.
  *
  * The forces of all boundaries sum up to sum of r_i + int t, which is the balance of the equation, to round-off.
  * Forces from the residual have order 2 k for smooth solutions. Where supports meet, the stress s of order k,

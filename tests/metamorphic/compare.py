@@ -1,8 +1,8 @@
 """Compares the observables of two solutions.
 
 The first letter of an observable's name is its group: P values at points, G gradients there, I integrals, E the
-integral of the square, B integrals over boundaries, Q pressures at points, J the integral of the pressure, W the
-energy of strain, F forces.
+integral of the square, M its largest value, B integrals over boundaries, Q pressures at points, J the integral of the
+pressure, W the energy of strain, F forces.
 """
 
 import math
@@ -35,6 +35,7 @@ def group_scales(spec, v):
     s["G"] = max([abs(x) for k, x in v.items() if k[0] == "G"] + [s["P"] / L * 0.1, rest])
     s["I"] = s["P"] * vol
     s["E"] = max(v["E"], s["P"] ** 2 * vol * 1e-3)
+    s["M"] = max(v.get("M", 0), s["P"] ** 2 * 1e-3)
     s["B"] = s["P"] * vol / L
     s["Q"] = max([abs(x) for k, x in v.items() if k[0] == "Q"] + [0])
     s["J"] = max(s["Q"] * vol, max([abs(v["J"])] if "J" in v else [0]))

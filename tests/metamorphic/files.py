@@ -43,10 +43,11 @@ def draw(r, s, coordinates, dim):
     s.dim = dim or r.choice([2, 2, 2, 3])
     kind = r.choice(KINDS[s.dim])
     most = {"triangles": 3, "tetrahedra": 1}.get(kind, 4 if s.dim == 2 else 2)
-    s.coords = [
-        coordinates(r, r.randint(1, most), round(r.uniform(-1, 0.5), 2), round(r.uniform(1, 2), 2), r.random() < 0.3)
-        for _ in range(s.dim)
-    ]
+    least = 2 if s.flow and kind != "tetrahedra" else 1
+    s.coords = []
+    for _ in range(s.dim):
+        lower, upper = round(r.uniform(-1, 0.5), 2), round(r.uniform(1, 2), 2)
+        s.coords.append(coordinates(r, r.randint(least, most), lower, upper, r.random() < 0.3))
     s.mesh = structured(r, s.coords, kind, 0.15 if s.dim == 2 else 0.08)
     made = s.mesh.made
     s.mesh = s.mesh.shuffled(r)

@@ -47,6 +47,7 @@ class Mesh:
         self.made = None  # what structured() was called with
         self.version = "2.2"
         self.origin = ""
+        self.pairs = []  # nodes that are one
 
     def names(self):
         """Names of the boundaries."""
@@ -61,6 +62,7 @@ class Mesh:
         mesh = Mesh(self.dim, [place(x) for x in self.nodes], self.cells, self.sides, self.split, self.flat)
         mesh.version = self.version
         mesh.origin = self.origin
+        mesh.pairs = self.pairs
         return mesh
 
     def renamed(self, face):
@@ -83,6 +85,7 @@ class Mesh:
         mesh = Mesh(self.dim, [self.nodes[n] for n in order], mix(self.cells), mix(self.sides), self.split, self.flat)
         mesh.version = r.choice(["2.2", "4.1"])
         mesh.origin = self.origin
+        mesh.pairs = [(number[a], number[b]) for a, b in self.pairs]
         return mesh
 
     def save(self, folder):
@@ -117,6 +120,15 @@ def text_of_names(table):
     return "$PhysicalNames\n%d\n%s\n$EndPhysicalNames\n" % (len(lines), "\n".join(lines))
 
 
+def text_of_pairs(mesh):
+    """The section of periodic nodes, of one link for all of them."""
+    if not mesh.pairs:
+        return ""
+    head = "$Periodic\n1\n%d 1 2\n" % (mesh.dim - 1) + ("0\n" if mesh.version == "4.1" else "")
+    lines = ["%d %d" % (a + 1, b + 1) for a, b in mesh.pairs]
+    return head + "%d\n%s\n$EndPeriodic\n" % (len(lines), "\n".join(lines))
+
+
 def text_22(mesh):
     """The file in format 2.2."""
     table = groups(mesh)
@@ -126,12 +138,13 @@ def text_22(mesh):
         tag = table[TYPES[kind][0], name]
         row = [len(elements) + 1, kind, 2, tag, tag] + [n + 1 for n in numbers]
         elements.append(" ".join(map(str, row)))
-    return "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n%s$Nodes\n%d\n%s\n$EndNodes\n$Elements\n%d\n%s\n$EndElements\n" % (
+    return "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n%s$Nodes\n%d\n%s\n$EndNodes\n$Elements\n%d\n%s\n$EndElements\n%s" % (
         text_of_names(table),
         len(nodes),
         "\n".join(nodes),
         len(elements),
         "\n".join(elements),
+        text_of_pairs(mesh),
     )
 
 
@@ -157,7 +170,7 @@ def text_41(mesh):
     n = len(mesh.nodes)
     owner = table[mesh.dim, mesh.cells[0][1]]
     return (
-        "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n%s$Entities\n%s\n%s\n$EndEntities\n%s%s\n$Elements\n%s\n$EndElements\n"
+        "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n%s$Entities\n%s\n%s\n$EndEntities\n%s%s\n$Elements\n%s\n$EndElements\n%s"
         % (
             text_of_names(table),
             " ".join(map(str, counts)),
@@ -165,6 +178,7 @@ def text_41(mesh):
             "$Nodes\n1 %d 1 %d\n%d %d 0 %d\n" % (n, n, mesh.dim, owner, n),
             "\n".join([str(i + 1) for i in range(n)] + lines_of_nodes(mesh)) + "\n$EndNodes",
             "\n".join(lines),
+            text_of_pairs(mesh),
         )
     )
 

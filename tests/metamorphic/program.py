@@ -9,7 +9,13 @@ PROGRAM = ""
 WORK = "."
 # of one solve, in seconds
 LIMIT = 60
-ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="1")
+ENVIRONMENT = dict(
+    os.environ,
+    OMP_NUM_THREADS="1",
+    OMPI_ALLOW_RUN_AS_ROOT="1",
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+    OMPI_MCA_rmaps_base_oversubscribe="1",
+)
 # number of solves so far, and the floors of those that ended at one
 RUNS = 0
 FLOORS = []

@@ -6,9 +6,12 @@ A relation returns None where it does not apply, else the deviation over the tol
 import files
 from relations_balance import balances
 from relations_data import coefficients_again, conditions, steady_state, superposition
+from relations_files import inner_values, materials, periodic_file, refined_file, two_names
+from relations_loads import force, tables, thermal, weight, words
 from relations_meshes import adapt_off, extrude, identity_map, refine, refine_graded, rotate_period
-from relations_options import bits, kinds, outputs, restart, same, set_or_file, solvers, threads
+from relations_options import bits, kinds, outputs, ranks, restart, same, set_or_file, solvers, threads
 from relations_polynomial import polynomial
+from relations_turn import turned
 from relations_units import (
     pick_coefficient,
     pick_data,
@@ -56,6 +59,18 @@ RELATIONS = {
     "double period": rotate_period,
     "order of a file": files.shuffle,
     "box and file": files.box,
+    "turn": turned,
+    "two names": two_names,
+    "materials": materials,
+    "refined file": refined_file,
+    "force": force,
+    "weight": weight,
+    "thermal": thermal,
+    "words": words,
+    "tables": tables,
+    "ranks": ranks,
+    "periodic file": periodic_file,
+    "inner values": inner_values,
 }
 # what a case must be for a relation: keys of generate()
 WANTED = {
@@ -73,4 +88,14 @@ WANTED = {
     "adapt off": {"element": "q", "intime": False},
     "balance": {"intime": False},
     "double period": {"domain": False, "periodic": True},
+    "periodic file": {"domain": False, "periodic": True, "element": "q"},
+    "inner values": {"problem": "poisson", "domain": False, "element": "q"},
+    "force": {"problem": "elasticity"},
+    "weight": {"problem": "elasticity"},
+    "thermal": {"problem": "elasticity", "intime": False},
+    "words": {"domain": False},
+    "refined file": {"element": "q"},
+    "turn": {"element": "q"},
+    "two names": {"element": "q"},
+    "materials": {"element": "q"},
 }

@@ -41,6 +41,8 @@ def extrude(r, s):
     """A problem of the plane is one in space that does not depend on z."""
     if s.dim != 2 or s.domain or s.map or s.where or s.refine or s.plane or (isinstance(s.data.get("a"), list)):
         return None
+    if s.stab == "auto":
+        return None  # tau takes the mean over all directions
     n = s.copy()
     n.dim = 3
     n.coords = s.coords + [coordinates(r, r.choice([2, 3]), 0.0, round(r.uniform(0.4, 1.2), 2), False)]

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 
 import program
 from compare import compare, group_scales, tolerance
@@ -203,3 +204,13 @@ def restart(r, s):
         return 0.0, "", n
     worst, name = compare(n, w, v)
     return max(worst / 1e-12, 1.01), "not the same bits; %s" % name, n
+
+
+def ranks(r, s):
+    """One rank and several."""
+    if not shutil.which("mpirun"):
+        return None
+    v, _ = observe(s)
+    w, _ = observe(s, ["--ranks", str(r.choice([2, 3])), "--threads", "1"])
+    worst, name = compare(s, w, v)
+    return worst / tolerance(s), name, s

@@ -15,12 +15,10 @@ def polynomial(r, s):
         return None  # its first step takes the velocity's term from the old time
     if s.mesh and (not s.mesh.flat or s.dim == 3 or "2" in s.mesh.origin or s.problem == "navier_stokes"):
         return None  # bilinear cells have the polynomials of total degree k
-    if s.mesh and s.flow and len(s.mesh.cells) == 1:
-        return None  # a cell with walls all round has pressures that no velocity feels
     n = s.copy()
     n.form = None
     n.plane = None
-    n.stab = "none" if s.problem == "transport" and s.element == "q" else None
+    n.stab = r.choice(["none", "supg"]) if s.problem == "transport" and s.element == "q" else None
     n.boundary = {}
     # the degree of all variables together
     total = s.degree if s.mesh else None
@@ -72,7 +70,8 @@ def scalar(r, s, n, names, total):
     c = constant(r, 0, 2) if r.random() < 0.5 else Poly()
     if s.problem == "poisson" and s.element == "q" and r.random() < 0.5:
         a = Poly({(0, 0, 0, 0): 3.0, (1, 0, 0, 0): 0.4, (0, 1, 0, 0): -0.3})
-    b = [constant(r, -1, 1) if s.problem == "transport" else Poly() for _ in range(dim)]
+    fast = 10 ** r.uniform(0, 3) if n.stab == "supg" else 1
+    b = [constant(r, -fast, fast) if s.problem == "transport" else Poly() for _ in range(dim)]
     f = c * u
     for d in range(dim):
         f = f - (a * u.d(d)).d(d) + b[d] * u.d(d)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Draws valid cases of all problems, elements and meshes, and checks relations that hold between their solutions.
 
-Relations: axes in another order and mirrored, another origin, other units of length, time, solution and coefficient;
-box, forest and file; refined meshes and twice the cells; threads, SIMD widths, emulator; solvers and precisions; --set;
---deterministic; restarts; 2D in 3D; sums of data; polynomials; conditions and coefficients that say the same; balances,
-forces, divergences; points, values and lines. A case that deviates is made smaller and printed.
+Relations: axes in another order, mirrored and turned, another origin, other units of length, time, solution and
+coefficient; box, forest and file; refined meshes and twice the cells; sides and materials of two names; threads, ranks,
+SIMD widths, emulator; solvers and precisions; --set; --deterministic; restarts; 2D in 3D; sums of data; polynomials;
+conditions, loads and coefficients that say the same; balances, forces, divergences; points, values and lines. A case
+that deviates is made smaller and printed.
 Ends with 1 where a relation does not hold."""
 
 import argparse

@@ -75,6 +75,8 @@ class Spec:
             m["file"] = self.mesh.save(program.WORK)
             if self.mesh.split:
                 m["split"] = True
+            if self.mesh.pairs:
+                m["periodic"] = "file"
         elif self.domain:
             m.update(copy.deepcopy(self.domain))
         else:
@@ -138,6 +140,7 @@ class Spec:
             for d in range(dim):
                 v["G0_%s%s" % (c, VARS[d])] = {"point": self.points[0], "of": c + VARS[d]}
         v["E"] = {"integral": "domain", "of": norm}
+        v["M"] = {"max": "domain", "of": norm}
         if self.flow:
             v["J"] = {"integral": "domain", "of": "p"}
         if self.problem == "elasticity":

@@ -99,6 +99,8 @@ class Change:
             elif group == "F":
                 d, way = self.direction(parts[2])
                 found["F_%s_%s" % (self.face(parts[1]), d)] = x * self.flux * way * area
+            elif group == "M":
+                found[key] = x * self.U * self.U
             else:
                 unit = {"E": self.U * self.U, "J": self.flux, "W": self.flux * self.U / self.length}
                 found[key] = x * (self.flux if group == "Q" else unit[group] * vol)

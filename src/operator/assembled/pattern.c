@@ -151,6 +151,50 @@ done:
   return status;
 }
 
+/* ---- cells --------------------------------------------------------------------------------------------- */
+
+typedef struct Addition {
+  const TesiPatternCells *m;
+  const TesiPattern *pattern;
+  int64_t first, count;
+  const double *K;
+  TesiMatrix *matrix;
+  int threads;
+} Addition;
+
+/* Adds row a of a cell's matrix to the matrix: both lists of columns ascend. */
+static void add_row(const int32_t *sorted, const int16_t *place, int64_t count, const double *K,
+                    const int32_t *column, double *value) {
+  int64_t e = 0;
+  for (int64_t i = 0; i < count && sorted[i] >= 0; i++) {
+    while (column[e] < sorted[i]) e++;
+    value[e] += K[place[i]];
+  }
+}
+
+/* A thread has the rows whose number modulo the threads is the thread's own, and adds cell after cell. So sums have
+ * one order for any number of threads, and neighbouring rows, which the same cells have, go to different threads. */
+static void add_span(const void *data, TesiSpan span) {
+  const Addition *b = data;
+  const TesiPattern *p = b->pattern;
+  const TesiMatrix *A = b->matrix;
+  const int64_t N = b->m->cell_nodes;
+  for (int64_t t = span.first; t < span.end; t++)
+    for (int64_t c = b->first; c < b->first + b->count; c++)
+      for (int64_t a = 0; a < N; a++) {
+        const int32_t row = b->m->index[c * N + a];
+        if (row >= 0 && row % b->threads == t)
+          add_row(p->sorted + c * N, p->place + c * N, N, b->K + ((c - b->first) * N + a) * N,
+                  A->column + A->row[row], A->value + A->row[row]);
+      }
+}
+
+void tesi_pattern_add(const TesiPatternCells *cells, const TesiPattern *pattern, int64_t first, int64_t count,
+                      const double *K, TesiMatrix *matrix) {
+  const int threads = tes_context_threads(cells->context);
+  tesi_team_for(threads, threads, add_span, &(Addition){cells, pattern, first, count, K, matrix, threads});
+}
+
 void tesi_pattern_free(TesContext *ctx, TesiPattern *pattern) {
   tesi_free(ctx, &pattern->sorted);
   tesi_free(ctx, &pattern->place);

@@ -22,6 +22,9 @@ typedef struct TesiPattern {
 /* Fills rows, entries, row and column of `matrix`, and allocates its values as zeros. A node in no cell has a diagonal
  * entry. Refuses a matrix for which the machine has no memory. */
 TesStatus tesi_pattern_create(const TesiPatternCells *cells, TesiPattern *pattern, TesiMatrix *matrix);
+/* Adds the matrices K[count][cell_nodes][cell_nodes] of cells first .. first + count - 1. */
+void tesi_pattern_add(const TesiPatternCells *cells, const TesiPattern *pattern, int64_t first, int64_t count,
+                      const double *K, TesiMatrix *matrix);
 void tesi_pattern_free(TesContext *ctx, TesiPattern *pattern);
 
 /* TES_OUT_OF_MEMORY if the machine has no room for a matrix of this size. */

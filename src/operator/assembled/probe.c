@@ -6,6 +6,7 @@
 #include <string.h>
 #include "operator/assembled/pattern.h"
 #include "operator/form.h"
+#include "operator/transport/transport_operator.h"
 #include "parallel/comm.h"
 
 typedef struct Probe {
@@ -276,6 +277,7 @@ TesStatus tesi_operator_probe(const TesOperator *op, TesiMatrix *matrix) {
   Probe p = {.op = op, .context = ctx, .components = op->space->scalars};
   TesiMatrix A = {0};
   *matrix = A;
+  if (tesi_transport_by_cells(op)) return tesi_transport_assemble(op, matrix);
   p.blocks = op->kind == &tesi_operator_by_part && !op->space->slip ? 1 : p.components;
   if (!op->local) TES_TRY(tesi_one_rank(ctx, "a matrix made from products"));
   TES_TRY(find_nodes(&p));

@@ -81,3 +81,35 @@ TesStatus tesi_face_mass_add_here(TesContext *ctx, const TesiFaceMass *mass, dou
   tesi_face_mass_add(mass, mass->precision, sign, false, x, y);
   return TES_OK;
 }
+
+/* The matrix entry of a row and column, which must exist. */
+static double *entry(TesiMatrix *A, int32_t row, int32_t column) {
+  int64_t low = A->row[row], high = A->row[row + 1] - 1;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (A->column[middle] < column)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return &A->value[low];
+}
+
+/* Columns C' R C e_p for the nodes p of cells with these faces. */
+void tesi_face_mass_entries(const TesiFaceMass *mass, TesiMatrix *matrix) {
+  double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
+  for (int64_t i = 0; i < mass->faces; i++) {
+    const TesiCellView *s = mass->space;
+    const int32_t *index = s->index + mass->cell[i] * s->cell_nodes;
+    for (int p = 0; p < s->cell_nodes; p++) {
+      if (index[p] < 0) continue;
+      memset(u, 0, sizeof u);
+      u[p] = 1;
+      tesi_hanging_read(s->dim, s->n, s->halves, s->mask[mass->cell[i]], u);
+      tesi_face_mass_term(mass, i, u, v);
+      tesi_hanging_write(s->dim, s->n, s->halves, s->mask[mass->cell[i]], v);
+      for (int q = 0; q < s->cell_nodes; q++)
+        if (index[q] >= 0 && v[q] != 0) *entry(matrix, index[q], index[p]) += v[q];
+    }
+  }
+}

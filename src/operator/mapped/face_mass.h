@@ -4,6 +4,7 @@
 #define TESI_FACE_MASS_H
 
 #include "functional/batch_faces.h"
+#include "operator/assembled/matrix.h"
 #include "operator/mapped/device/mapped_robin_device.h"
 #include "space/space.h"
 
@@ -29,7 +30,9 @@ void tesi_face_mass_term(const TesiFaceMass *mass, int64_t i, const double *u, d
 /* y += sign R x on host arrays. `every`: x at Dirichlet nodes counts too. */
 void tesi_face_mass_add(const TesiFaceMass *mass, TesPrecision precision, double sign, bool every,
                         const void *x, void *y);
-/* The same on the operator's device, without Dirichlet nodes. */
+/* Adds the entries of R to a matrix in compressed rows, which has a place for each pair of nodes of a cell. */
+void tesi_face_mass_entries(const TesiFaceMass *mass, TesiMatrix *matrix);
+/* y += sign R x on the operator's device, without Dirichlet nodes. */
 TesStatus tesi_face_mass_add_here(TesContext *ctx, const TesiFaceMass *mass, double sign, const void *x,
                                   void *y);
 

@@ -4,26 +4,13 @@
 #include "geometry/geometry.h"
 #include "operator/mapped/mapped_matrix.h"
 
-/* Adds row a of a cell's matrix to the matrix: both lists of columns ascend. */
-static void add_row(const int32_t *sorted, const int16_t *place, int64_t count, const double *K,
-                    const int32_t *column, double *value) {
-  int64_t e = 0;
-  for (int64_t i = 0; i < count && sorted[i] >= 0; i++) {
-    while (column[e] < sorted[i]) e++;
-    value[e] += K[place[i]];
-  }
-}
-
 /* Some cells, their factors and matrices. */
 typedef struct Block {
   const TesiMapped *m;
-  const TesiPattern *pattern;
   const TesiCellMatrix *cells;
-  TesiMatrix *matrix;
   const double *g;  /* [count][size] */
   double *K, *work; /* [count][N][N]; [threads][share] */
   int64_t first, count, size, share;
-  int threads;
 } Block;
 
 static void make_span(const void *data, TesiSpan span) {
@@ -34,25 +21,9 @@ static void make_span(const void *data, TesiSpan span) {
                      b->K + c * N * N);
 }
 
-/* A thread has the rows whose number modulo the threads is the thread's own, and adds cell after cell. So sums have
- * one order for any number of threads, and neighbouring rows, which the same cells have, go to different threads. */
-static void add_span(const void *data, TesiSpan span) {
-  const Block *b = data;
-  const TesiPattern *p = b->pattern;
-  const TesiMatrix *A = b->matrix;
-  const int64_t N = b->m->cell_nodes;
-  for (int64_t t = span.first; t < span.end; t++)
-    for (int64_t c = b->first; c < b->first + b->count; c++)
-      for (int64_t a = 0; a < N; a++) {
-        const int32_t row = b->m->index[c * N + a];
-        if (row >= 0 && row % b->threads == t)
-          add_row(p->sorted + c * N, p->place + c * N, N, b->K + ((c - b->first) * N + a) * N,
-                  A->column + A->row[row], A->value + A->row[row]);
-      }
-}
-
 /* Factors are made for BLOCK cells at a time, matrices for as many as fit in NUMBERS. */
-static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, TesiMatrix *matrix) {
+static TesStatus add_cells(const TesiMapped *m, const TesiPatternCells *all, const TesiPattern *pattern,
+                           TesiMatrix *matrix) {
   enum { BLOCK = 256, NUMBERS = 1 << 18, CELLS = 4 /* that a thread takes at a time */ };
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
@@ -70,11 +41,9 @@ static TesStatus add_cells(const TesiMapped *m, const TesiPattern *pattern, Tesi
     const int64_t count = tesi_min64(BLOCK, m->cells - first);
     TES_TRY(tesi_mapped_fill_factors(m, first, count, g));
     for (int64_t c = 0; c < count; c += some) {
-      const Block b = {
-          m,    pattern, cells,  matrix, g + c * size, K, work, first + c, tesi_min64(some, count - c),
-          size, share,   threads};
+      const Block b = {m, cells, g + c * size, K, work, first + c, tesi_min64(some, count - c), size, share};
       tesi_team_share(threads, b.count, CELLS, make_span, &b);
-      tesi_team_for(threads, threads, add_span, &b);
+      tesi_pattern_add(all, pattern, b.first, b.count, K, matrix);
     }
   }
   for (int64_t i = 0; i < m->constrained; i++) matrix->value[matrix->row[m->constrained_nodes[i]]] = 1;
@@ -95,9 +64,9 @@ TesStatus tesi_mapped_assemble(const TesOperator *op, TesiMatrix *matrix) {
   TES_CHECK(tesi_mapped_of(op) && tesi_mapped_of(op)->global,
             "only mapped operators in the global form are assembled");
   const TesiMapped *const m = tesi_mapped_of(op);
-  TES_TRY(tesi_pattern_create(&(TesiPatternCells){ctx, m->cells, m->nodes, m->cell_nodes, m->index}, &pattern,
-                              &A));
-  TES_TRY(add_cells(m, &pattern, &A));
+  const TesiPatternCells all = {ctx, m->cells, m->nodes, m->cell_nodes, m->index};
+  TES_TRY(tesi_pattern_create(&all, &pattern, &A));
+  TES_TRY(add_cells(m, &all, &pattern, &A));
   *matrix = A;
 done:
   tesi_pattern_free(ctx, &pattern);

@@ -54,37 +54,8 @@ bool tesi_robin_holds(const TesOperator *op) {
   return has_faces(op) && ((const Plan *)op->plan)->held;
 }
 
-/* The matrix entry of a row and column, which must exist. */
-static double *entry(TesiMatrix *A, int32_t row, int32_t column) {
-  int64_t low = A->row[row], high = A->row[row + 1] - 1;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (A->column[middle] < column)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return &A->value[low];
-}
-
-/* Columns C' R C e_p for the nodes p of cells with Robin faces. */
 void tesi_mapped_add_faces(const TesOperator *op, TesiMatrix *matrix) {
-  const TesiFaceMass *mass = has_faces(op) ? &((const Plan *)op->plan)->mass : NULL;
-  double u[TESI_CELL_MOST], v[TESI_CELL_MOST];
-  for (int64_t i = 0; mass && i < mass->faces; i++) {
-    const TesiCellView *s = mass->space;
-    const int32_t *index = s->index + mass->cell[i] * s->cell_nodes;
-    for (int p = 0; p < s->cell_nodes; p++) {
-      if (index[p] < 0) continue;
-      memset(u, 0, sizeof u);
-      u[p] = 1;
-      tesi_hanging_read(s->dim, s->n, s->halves, s->mask[mass->cell[i]], u);
-      tesi_face_mass_term(mass, i, u, v);
-      tesi_hanging_write(s->dim, s->n, s->halves, s->mask[mass->cell[i]], v);
-      for (int q = 0; q < s->cell_nodes; q++)
-        if (index[q] >= 0 && v[q] != 0) *entry(matrix, index[q], index[p]) += v[q];
-    }
-  }
+  if (has_faces(op)) tesi_face_mass_entries(&((const Plan *)op->plan)->mass, matrix);
 }
 
 TesStatus tesi_mapped_add_faces_device(const TesOperator *op, const TesiDeviceMatrix *matrix) {

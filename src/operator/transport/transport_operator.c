@@ -86,6 +86,24 @@ static void convect(const TesiTransport *t, const double *numbers, const Work *w
   subtract_diffusion(b, numbers + (3 + b->dim) * n, w->g, w->scratch, r);
 }
 
+/* v <- the integrand of the velocity's term at the points, in terms of test functions, for u at the points. */
+static void carry(const TesiTransport *t, const double *numbers, const Work *w) {
+  const int64_t n = tesi_batches_array(t->batches);
+  const double *tau = numbers + (1 + t->batches->dim) * n;
+  double *r = w->other;
+  convect(t, numbers, w, r);
+  for (int64_t i = 0; t->streamline && i < n; i++) r[i] *= tau[i];
+  for (int64_t i = 0; t->conservative && i < n; i++) r[i] = (t->streamline ? r[i] : 0) - numbers[i] * w->u[i];
+  if (t->streamline || t->conservative) test_streamline(t->batches, numbers + n, r, w);
+}
+
+double *tesi_transport_carry(const TesiTransport *t, int64_t number, int thread) {
+  const Work w = work_of(t, thread);
+  const int64_t n = tesi_batches_array(t->batches);
+  carry(t, t->numbers + (t->uniform ? 0 : number) * t->arrays * n, &w);
+  return w.v;
+}
+
 static TesStatus load_values(const Pass *pass, const TesiBatch *batch, const Work *w, double *r) {
   const TesiBatches *b = pass->t->batches;
   const int64_t n = tesi_batches_array(b);
@@ -116,18 +134,17 @@ static TesStatus run_batch(const Pass *pass, int64_t task, int64_t number, const
     tesi_upwind_put(&t->upwind, number, w->u);
     return TES_OK;
   }
-  if (pass->what == CONVECTION) convect(t, numbers, w, r);
+  if (pass->what == CONVECTION) carry(t, numbers, w);
   if (pass->what == MASS)
     for (int64_t i = 0; i < n; i++) r[i] = w->u[i], w->v[i] = numbers[i] * w->u[i];
   if (pass->what == LOAD) {
     status = load_values(pass, &batch, w, r);
     memset(w->v, 0, (size_t)n * sizeof *w->v);
   }
-  const bool carried = t->conservative && pass->what == CONVECTION, slopes = pass->what == SLOPES;
+  const bool slopes = pass->what == SLOPES, others = t->streamline && pass->what != CONVECTION && !slopes;
   for (int64_t i = 0; slopes && i < n; i++) r[i] = numbers[i], w->v[i] = 0;
-  for (int64_t i = 0; t->streamline && !slopes && status == TES_OK && i < n; i++) r[i] *= tau[i];
-  for (int64_t i = 0; carried && i < n; i++) r[i] = (t->streamline ? r[i] : 0) - numbers[i] * w->u[i];
-  if ((t->streamline || carried || slopes) && status == TES_OK) test_streamline(b, numbers + n, r, w);
+  for (int64_t i = 0; others && status == TES_OK && i < n; i++) r[i] *= tau[i];
+  if ((others || slopes) && status == TES_OK) test_streamline(b, numbers + n, r, w);
   if (t->modal && pass->what == CONVECTION) tesi_upwind_add(&t->upwind, number, w->v, w->scratch, w->more);
   if (t->modal && slopes) tesi_upwind_subtract_speeds(&t->upwind, number, w->v, w->scratch, w->more);
   for (int64_t i = 0; i < n; i++) w->v[i] *= pass->sign;

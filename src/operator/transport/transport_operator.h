@@ -1,13 +1,13 @@
 /* Operators with a transport term: a symmetric form beside int (b . grad u) v, and the streamline terms of SUPG.
  *
- *   (A u, v) = the symmetric form + int (b . grad u) v + int tau (c u + b . grad u - a Lap u) b . grad v
+ *   (A u, v) = the symmetric form + int (b . grad u) v + int tau (c u + b . grad u - div (a grad u)) b . grad v
  *
  * The conservative form has - int u b . grad v in place of int (b . grad u) v, and div (b u) in place of b . grad
  * u in the residual. Boundaries add +- int (b . n) u v where the term asks for it.
  *
- * In reference coordinates of a cell, with B = J^-1 b: b . grad u = B . grad u, and a Lap u = sum N_ef u_ef with N
- * = J^-1 a J^-T (a: a number or a matrix), without derivatives of J and a. div b is the divergence of the
- * polynomial through the values of b at the points. With the degree k:
+ * In reference coordinates of a cell, with B = J^-1 b: b . grad u = B . grad u, and div (a grad u) = sum N_ef u_ef +
+ * sum A_e u_e with N = J^-1 a J^-T (a: a number or a matrix). A has the derivatives of a, and of J: - J^-1 (N : Hess
+ * x). Derivatives of a, b and J are those of the polynomials through their values at the points. With the degree k:
  *
  *   tau = (rate^2 + (2 k |B|)^2 + (12 k^2 tr N / dim)^2)^(-1/2)
  *
@@ -21,6 +21,7 @@
 #define TESI_TRANSPORT_OPERATOR_H
 
 #include "functional/batch.h"
+#include "operator/assembled/matrix.h"
 #include "operator/mapped/face_mass.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_lines.h"
@@ -72,6 +73,15 @@ TesStatus tesi_transport_faces(const TesSpace *space, const TesFunction *const b
 TesStatus tesi_upwind_apply_ref(const TesOperator *op, const double *x, double *y);
 TesStatus tesi_transport_apply_ref(const TesOperator *op, const double *x, double *y);
 
+/* Values of u at the points of a batch are in the thread's memory, its first array: returns the values at the points
+ * whose products with B' are what the velocity's term adds to the nodes of the cells; then comes a free array. */
+double *tesi_transport_carry(const TesiTransport *transport, int64_t number, int thread);
+/* Whether the matrix is put together of matrices of cells: on trees, on one rank. */
+bool tesi_transport_by_cells(const TesOperator *op);
+/* The matrix, as of tesi_operator_probe(). Of each cell the velocity's term is applied to all basis functions: about
+ * (k + 1)^dim times a product with the operator, of which unit vectors of nodes that share no row take hundreds where
+ * many cells share a vertex. */
+TesStatus tesi_transport_assemble(const TesOperator *op, TesiMatrix *matrix);
 /* y <- M x with the test functions of the operator, v + tau b . grad v. */
 TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y);
 /* Sets another velocity: numbers at points and faces are computed again; whether there are streamline terms does not

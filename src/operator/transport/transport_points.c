@@ -1,6 +1,7 @@
 /* Numbers at the points of a transport operator: velocity, streamline parameter, metric. */
 #include <math.h>
 #include <string.h>
+#include "geometry/geometry.h"
 #include "operator/form.h"
 #include "operator/transport/transport_operator.h"
 #include "parallel/comm.h"
@@ -129,7 +130,25 @@ static void put_gradient(const Fill *fill, double *A) {
     }
 }
 
-/* tau w|J|, c, the metric and the gradient of a of a batch; the Peclet number. */
+/* A <- A + div (J^-1 a J^-T) without the derivatives of a: - J^-1 (N : Hess x), N the metric. */
+static void add_curvature(const Fill *fill, const double *N, double *A) {
+  const TesiBatches *b = fill->transport->batches;
+  const int64_t n = tesi_batches_array(b);
+  const int dim = b->dim, size[3] = {b->q, b->q, dim == 3 ? b->q : 1};
+  double *bend = fill->product[0], *sum = fill->product[1];
+  for (int r = 0; r < dim; r++) {
+    memset(sum, 0, (size_t)n * sizeof *sum);
+    for (int e = 0, at = 0; e < dim; e++)
+      for (int f = e; f < dim; f++, at++) {
+        b->loops.contract(size, f, b->q, b->q, false, b->D, fill->at.J + (r * dim + e) * n, bend);
+        for (int64_t i = 0; i < n; i++) sum[i] += N[at * n + i] * bend[i];
+      }
+    for (int e = 0; e < dim; e++)
+      for (int64_t i = 0; i < n; i++) A[e * n + i] -= fill->inverse[e][r][i] * sum[i];
+  }
+}
+
+/* tau w|J|, c, the metric and the divergence of the diffusion matrix of a batch; the Peclet number. */
 static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const TesTermDesc *term,
                                 const double *w, const double *B, double *to) {
   TesiTransport *t = fill->transport;
@@ -163,7 +182,10 @@ static TesStatus put_streamline(const Fill *fill, const TesiBatch *batch, const 
     to[n + i] = mass ? c[i] : 0;
   }
   if (to && t->conservative) add_divergence(fill, w, B, to + n);
-  if (to && status == TES_OK && fill->varies) put_gradient(fill, to + (2 + dim * (dim + 1) / 2) * n);
+  double *A = to ? to + (2 + dim * (dim + 1) / 2) * n : NULL;
+  if (to && status == TES_OK && fill->varies) put_gradient(fill, A);
+  if (to && status == TES_OK && b->geometry && b->geometry->kind != TES_GEOMETRY_AFFINE)
+    add_curvature(fill, to + 2 * n, A);
   return status;
 }
 

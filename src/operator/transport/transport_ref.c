@@ -35,6 +35,34 @@ static void second_derivatives(const TesiPlain *plain, int p, const TesiPlainPoi
   }
 }
 
+/* gradient <- gradient - (J^-1 a J^-T) : Hess x: with it the Laplacian is that in space where J varies. J is a
+ * polynomial along the line through the point in each direction. */
+static TesStatus add_bend(const TesiPlain *plain, int64_t cell, int p, const TesiPlainPoint *at,
+                          double a[3][3], double *gradient) {
+  enum { N = 10 }; /* more than the degree of any geometry */
+  TesContext *ctx = plain->space->context;
+  TesStatus status = TES_OK;
+  const int dim = plain->dim;
+  double node[N], xi[3] = {0}, line[3 * N], x[3 * N], J[9 * N], B[N], G[N];
+  tesi_gauss_lobatto(N, node, NULL);
+  for (int d = 0; d < dim; d++, p /= plain->q) xi[d] = plain->point[p % plain->q];
+  for (int f = 0; f < dim; f++) {
+    for (int i = 0; i < N * dim; i++) line[i] = i % dim == f ? node[i / dim] : xi[i % dim];
+    TES_TRY(tes_mesh_evaluate(plain->space->mesh, cell, N, line, x, J));
+    tesi_lagrange(N, node, 1, &xi[f], B, G);
+    for (int c = 0; c < dim; c++)
+      for (int e = 0; e < dim; e++) {
+        double bend = 0, M = 0;
+        for (int i = 0; i < N; i++) bend += G[i] * J[(i * dim + c) * dim + e];
+        for (int r = 0; r < dim; r++)
+          for (int s = 0; s < dim; s++) M += at->inverse[e][r] * a[r][s] * at->inverse[f][s];
+        gradient[c] -= M * bend;
+      }
+  }
+done:
+  return status;
+}
+
 static const TesFunction *pick(const TesCoefficient *a, int material) {
   return material >= 0 && a->material && a->material[material] ? a->material[material] : a->all;
 }
@@ -101,6 +129,7 @@ static TesStatus add_point(const TesOperator *op, const TesiPlain *plain, TesFun
     second_derivatives(plain, p, &at, a, second);
     TES_TRY(
         divergence_of(&tesi_form_term(form, TES_TERM_DIFFUSION, 0)->a, material, plain->dim, at.x, gradient));
+    TES_TRY(add_bend(plain, cell, p, &at, a, gradient));
   }
   for (int i = 0; i < plain->nodes; i++) {
     for (int d = 0; d < plain->dim; d++) convection += b[d] * at.slope[d][i] * u[i];

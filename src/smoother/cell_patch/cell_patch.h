@@ -9,8 +9,8 @@
  * diagonalization with a basis for each pair of ends:
  *     A_c^-1 = (S (x) S (x) S) (sum_d g_d lambda_d + m)^-1 (S (x) S (x) S)'.
  * g_d: mean over the cell of the diagonal of |J| J^-1 a J^-T; m: mean of c |J|.
- * W: diagonal, W_i^2 = (mean over the patches at node i of the diagonal of A_c) / (number of patches at i times
- * diag(A)_i), 0 at Dirichlet nodes.
+ * W: diagonal, W_i^2 = (mean over the patches at node i of the diagonal of A_c, at most 2.5 times the harmonic mean) /
+ * (number of patches at i times diag(A)_i), 0 at Dirichlet nodes.
  * So B is symmetric, and definite on the unknowns; on a box of equal cells and constant a and c each A_c is the
  * assembled matrix itself.
  *
@@ -94,9 +94,20 @@ void tesi_cell_patch_add_ends(int n, const uint8_t end[2], double *K, double *M)
 /* The basis of a pair of ends: S[n][n] (node, mode), lambda[n]; removed nodes have no mode: S = 0, lambda = 1. S must
  * be zero at entry. */
 TesStatus tesi_cell_patch_basis(TesContext *ctx, int n, const uint8_t end[2], double *S, double *lambda);
-/* p->weight from sum[nodes], the sums of the diagonals of A_c over the patches at a node, and count[nodes], the number
- * of these patches; both are overwritten. */
-TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op, double *sum, double *count);
+/* Of each node, over the patches that have it: sums of the diagonals of A_c and of their inverses, number. */
+typedef struct TesiPatchDiagonals {
+  double *sum, *inverse, *count;
+} TesiPatchDiagonals;
+static inline void tesi_patch_diagonals_add(const TesiPatchDiagonals *d, int64_t node, double entry) {
+  d->sum[node] += entry;
+  d->inverse[node] += 1 / entry;
+  d->count[node] += 1;
+}
+TesStatus tesi_patch_diagonals_create(TesContext *ctx, int64_t nodes, TesiPatchDiagonals *diagonals);
+void tesi_patch_diagonals_free(TesContext *ctx, TesiPatchDiagonals *diagonals);
+/* p->weight; overwrites the diagonals. */
+TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op,
+                                  const TesiPatchDiagonals *diagonals);
 /* A_x = b by Cholesky, x from b; A[n][n] is overwritten. Plain. */
 void tesi_solve_dense(int n, double *A, double *x);
 /* The number of a vertex, the same for all cells, also if the vertex hangs. number[nodes]: node numbers that are the

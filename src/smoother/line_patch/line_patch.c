@@ -249,7 +249,7 @@ done:
 /* ---- weights ----------------------------------------------------------------------------------------------------- */
 
 /* The diagonal of A_l in a row, from the factors of each term: D[position][terms] along the line, and across. */
-static void add_diagonal(const TesiLinePatches *l, int64_t line, double *D, double *sum, double *count) {
+static void add_diagonal(const TesiLinePatches *l, int64_t line, double *D, const TesiPatchDiagonals *all) {
   const TesiCellPatches *p = l->p;
   const int n = p->m->n, k = n - 1, dim = p->m->dim;
   const int64_t length = length_of(l, line);
@@ -272,30 +272,30 @@ static void add_diagonal(const TesiLinePatches *l, int64_t line, double *D, doub
     const int64_t node = tesi_line_place(p, head, length, row);
     if (node < 0) continue;
     const int mode = (int)(row % l->modes), i[3] = {0, mode % n, mode / n};
+    double entry = 0;
     for (int term = 0; term <= dim; term++) {
       double product = D[4 * (row / l->modes) + term];
       for (int t = 1; t < dim; t++) product *= (t == term ? K : M)[t][i[t] * (n + 1)];
-      sum[node] += product;
+      entry += product;
     }
-    count[node] += 1;
+    tesi_patch_diagonals_add(all, node, entry);
   }
 }
 
 static TesStatus make_weights(TesiLinePatches *l, TesiCellPatches *p, const TesOperator *op) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  double *sum = NULL, *count = NULL, *D = NULL;
+  TesiPatchDiagonals all = {0};
+  double *D = NULL;
   int64_t longest = 0;
   for (int64_t line = 0; line < l->lines.count; line++)
     if (length_of(l, line) > longest) longest = length_of(l, line);
-  TES_ALLOC(&sum, p->m->nodes);
-  TES_ALLOC(&count, p->m->nodes);
+  TES_TRY(tesi_patch_diagonals_create(ctx, p->m->nodes, &all));
   TES_ALLOC(&D, 4 * (longest * (p->m->n - 1) + 1));
-  for (int64_t line = 0; line < l->lines.count; line++) add_diagonal(l, line, D, sum, count);
-  TES_TRY(tesi_cell_patch_weights(p, op, sum, count));
+  for (int64_t line = 0; line < l->lines.count; line++) add_diagonal(l, line, D, &all);
+  TES_TRY(tesi_cell_patch_weights(p, op, &all));
 done:
-  tesi_free(ctx, &sum);
-  tesi_free(ctx, &count);
+  tesi_patch_diagonals_free(ctx, &all);
   tesi_free(ctx, &D);
   return status;
 }

@@ -368,6 +368,20 @@ done:
   return status;
 }
 
+/* On meshes of one or two cells with walls all round velocities are fewer than pressures, of which some are then seen
+ * by no velocity: the solution has any amount of them. */
+static void warn_of_pressures(const TesProblem *p) {
+  const TesiSplit *pr = p->own;
+  const int64_t velocities = pr->velocity->all_dofs,
+                pressures = p->space->part[1]->all_dofs - !pr->walls.any_open;
+  if (pressures < velocities) return;
+  tesi_log(
+      p->context, TES_LOG_WARNING,
+      "warning: the mesh has %lld unknowns of the velocity and %lld of the pressure: too few velocities to "
+      "determine the pressure, which is then wrong, and forces with it. Take more cells (mesh.refine, cells)",
+      (long long)velocities, (long long)p->space->part[1]->all_dofs);
+}
+
 static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -385,6 +399,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   if (!pr->steady.direct) TES_TRY(create_mass(p, pr));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->b));
   TES_TRY(tesi_split_check_flux(p));
+  warn_of_pressures(p);
   TES_TRY(rehearse(p));
   TES_TRY(tesi_work_on(ctx, "right-hand side"));
   const double start = tesi_now();
