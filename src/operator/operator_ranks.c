@@ -208,11 +208,10 @@ TesStatus tesi_operator_share(TesOperator *op) {
   const bool known = mesh == TES_MESH_FOREST
                          ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||
                                op->kind == &tesi_operator_transport
-                         : mesh == TES_MESH_BOX && tesi_is_separable(op);
+                         : mesh == TES_MESH_BOX && (tesi_is_separable(op) || op->kind == &tesi_operator_mapped);
   TES_CHECK(known,
             "several ranks have operators of kinds mapped, elasticity and transport (on forests), separable, "
-            "stokes, "
-            "stokes_varying, dg and parts; this one is of kind %s",
+            "stokes, stokes_varying, dg and parts; this one is of kind %s",
             op->kind->name);
   op->local = op->table;
   op->table = &table;

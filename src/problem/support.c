@@ -442,8 +442,7 @@ static int refuse_on_ranks(const TesiSupport *row, const TesiAsked *asked, int m
   int count = 0;
   tesi_support_name(row, name);
   if (count < most && !row->ranks.meshes)
-    refuse(&refusal[count++], "problem", "%s works on one rank%s%s", name, row->ranks.because ? ": " : "",
-           row->ranks.because ? row->ranks.because : "");
+    refuse(&refusal[count++], "problem", "%s works on one rank", name);
   else if (count < most && !(row->ranks.meshes >> asked->mesh & 1))
     refuse(&refusal[count++], keys[asked->mesh], "%s on %s works on one rank", name, mesh_names[asked->mesh]);
   else if (count < most && asked->cut_is_periodic && asked->mesh == TESI_PERIODIC)

@@ -59,10 +59,11 @@ static bool varies(const TesFunction *f) {
 }
 
 /* On several ranks boxes become trees if boxes of kind box work on one rank only: with varying coefficients, with a
- * velocity, if they are periodic, in time, and for equations whose rows have several ranks on trees only. */
+ * velocity, if they are periodic, in time, and for equations whose rows have several ranks on trees only. Problems that
+ * have no trees keep their boxes. */
 static bool is_for_one_rank(const TesiCaseReader *r) {
   const TesiCaseDraft *d = &r->draft;
-  if (tesi_ranks(r->ctx) == 1 || !r->support || r->support->modes) return false;
+  if (tesi_ranks(r->ctx) == 1 || !r->support || !(r->support->meshes & TESI_ON_TREES)) return false;
   const unsigned meshes = r->support->ranks.meshes;
   if (meshes && !(meshes & TESI_ON_GRID)) return true;
   return tesi_case_given(r, "time") || tesi_case_given(r, "data.b") || r->draft.periodic || varies(d->a) ||
