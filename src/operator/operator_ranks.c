@@ -165,6 +165,10 @@ TesOperator *tesi_operator_widened(const TesOperator *op) {
   return op->wide ? (TesOperator *)tesi_wide_operator(op->wide->wide) : NULL;
 }
 
+TesStatus tesi_operator_continue(const TesOperator *op, const TesFunction *f, TesFunction **result) {
+  return tesi_wide_continue(op->wide->wide, f, result);
+}
+
 TesStatus tesi_operator_in_wide(const TesOperator *op, TesiInWide *call, const void *user, const void *x,
                                 void *y) {
   TesContext *ctx = op->context;

@@ -231,7 +231,6 @@ typedef struct TesiAsked {
   int dim, degree;         /* 0: not given */
   bool kernels;            /* on a device with kernels */
   bool ranks;              /* on several ranks */
-  bool cut_is_periodic;    /* the last direction of a box, which ranks cut, is periodic */
   bool whole;              /* a complete problem: then a feature that is missing is refused too */
   uint64_t has;            /* TESI_BIT(TesiHas) */
   int word[TESI_OF_COUNT]; /* 0: not given */
