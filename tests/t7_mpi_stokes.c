@@ -30,8 +30,8 @@ static const Case cases[] = {
     {.flow = {.dim = 3, .degree = 2, .cells = {2, 3, 5}, .given = "vovsov", .graded = true, .nu = 1, .alpha = 1}},
     {.flow = {.dim = 2, .degree = 2, .cells = {4, 8}, .given = "vvovvv"}, .nu = "1 + x + 5*y*y"},
     {.flow = {.dim = 3, .degree = 1, .cells = {2, 2, 6}, .given = "vvvvvo"}, .nu = "exp(3*z + x)"},
-    /* rings of ranks: wide boxes that are arcs, or all of the ring; colours that do not close; cells and coefficients that
-     * are no multiples of the ring */
+    /* rings of ranks: wide boxes that are arcs, or all of the ring; colours that do not close; a coefficient that is
+     * periodic by the box alone */
     {.flow = {.dim = 2, .degree = 2, .cells = {4, 16}, .given = "vvpp", .nu = 1}},
     {.flow = {.dim = 2, .degree = 1, .cells = {4, 12}, .given = "pppp", .nu = 1, .alpha = 1}},
     {.flow = {.dim = 2, .degree = 2, .cells = {3, 9}, .given = "vspp", .graded = true, .nu = 1}},

@@ -70,6 +70,7 @@ static TesStatus check_box(TesiCaseReader *r) {
     if (!r->error_count) TES_TRY(tesi_case_spacing(r, d));
   }
   TES_TRY(check_periodic(r));
+  if (!r->error_count && tesi_case_maps_spacing(r)) TES_TRY(tesi_case_map_spacing(r));
 done:
   return status;
 }
