@@ -12,7 +12,7 @@
 
 typedef struct Case {
   int dim, degree, cells[3];
-  const char *a, *b[3]; /* b NULL: diffusion alone */
+  const char *a, *b[3];              /* b NULL: diffusion alone */
   bool conservative, given[6], ring; /* ring: periodic in the direction that is cut */
 } Case;
 
@@ -154,7 +154,8 @@ static void operators_are_one(void **state) {
       char what[40];
       snprintf(what, sizeof what, "way %d", way);
       if (carried ? way == DIAGONAL : way > REFERENCE) continue;
-      if (carried && cases[c].ring && way == REFERENCE) continue; /* it differentiates b, which goes on here */
+      if (carried && cases[c].ring && way == REFERENCE)
+        continue; /* it differentiates b, which goes on here */
       compare(what, c, &one, made(&one, way), &many, made(&many, way), 1e-12);
     }
     release(&one), release(&many);

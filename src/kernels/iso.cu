@@ -210,8 +210,8 @@ TESK_KERNEL(tesk_iso_momentum, THREADS, 2, (const double *TESK_RESTRICT)u, (cons
 /* Of `count` nodes from node `first` on, at a cut between ranks: half of what both ranks have in full, so that the sum
  * of both is right. One thread per node. */
 TESK_KERNEL(tesk_iso_halve, BLOCK, 1, (const double *TESK_RESTRICT)u, (const double *TESK_RESTRICT)given,
-            (const double *TESK_RESTRICT)load, (double *)next, (double)k, (long long)first,
-            (long long)count, (TeskIso)iso) {
+            (const double *TESK_RESTRICT)load, (double *)next, (double)k, (long long)first, (long long)count,
+            (TeskIso)iso) {
   for (long long j = (long long)blockIdx.x * BLOCK + threadIdx.x; j < count;
        j += (long long)gridDim.x * BLOCK) {
     const long long i = first + j;

@@ -209,10 +209,11 @@ TesStatus tesi_operator_share(TesOperator *op) {
   if (tesi_ranks(ctx) == 1 || op->kind == &tesi_operator_by_part) return TES_OK; /* parts have their own */
   if (is_read_across(op)) return widen(op);
   const TesMeshKind mesh = op->space->mesh->kind;
-  const bool known = mesh == TES_MESH_FOREST
-                         ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||
-                               op->kind == &tesi_operator_transport
-                         : mesh == TES_MESH_BOX && (tesi_is_separable(op) || op->kind == &tesi_operator_mapped);
+  const bool known =
+      mesh == TES_MESH_FOREST
+          ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||
+                op->kind == &tesi_operator_transport
+          : mesh == TES_MESH_BOX && (tesi_is_separable(op) || op->kind == &tesi_operator_mapped);
   TES_CHECK(known,
             "several ranks have operators of kinds mapped, elasticity and transport (on forests), separable, "
             "stokes, stokes_varying, dg and parts; this one is of kind %s",

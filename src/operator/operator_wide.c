@@ -47,10 +47,10 @@ struct TesiWide {
   TesContext *context, *alone; /* of the ranks' box; of the wide box */
   const TesSpace *narrow;      /* the rank's */
   TesSpace *space;
-  TesOperator *op; /* NULL: not asked for */
-  bool ends[2];    /* whether the wide box ends inside the whole box */
+  TesOperator *op;     /* NULL: not asked for */
+  bool ends[2];        /* whether the wide box ends inside the whole box */
   double lower, upper; /* of a ring */
-  int pieces, runs; /* runs: the most of a piece in a trade */
+  int pieces, runs;    /* runs: the most of a piece in a trade */
   Piece piece[TESI_RT_PARTS];
   int trades;
   Trade *trade;
@@ -231,11 +231,6 @@ done:
   return status;
 }
 
-/* Where a run of a trade is in wide vectors here. */
-static int64_t run_place(const Trade *t, bool takes, int piece, int i) {
-  return takes ? t->take[piece].run[i].to : t->give[piece].run[i].from;
-}
-
 /* The blocks of a trade, one after another, with all runs of a piece, or of a block of the order. */
 static void find_block(const TesiWide *w, const TesiWideOrder *order, const Trade *t, bool takes, int block,
                        int64_t *start, int64_t *count) {
@@ -244,7 +239,7 @@ static void find_block(const TesiWide *w, const TesiWideOrder *order, const Trad
   const Runs *runs = takes ? &t->take[piece] : &t->give[piece];
   *start = *count = 0;
   if (i >= runs->count) return;
-  const int64_t place = run_place(t, takes, piece, i), layers = runs->run[i].count;
+  const int64_t place = takes ? runs->run[i].to : runs->run[i].from, layers = runs->run[i].count;
   if (order) { /* the first piece has modes: layers of cells */
     order->block(order->of, number, (int)(place / p->step), (int)((place + layers) / p->step), start, count);
     return;
@@ -481,8 +476,7 @@ void tesi_wide_refresh_host(TesiWide *w, TesPrecision precision, void *x) {
   }
   communicator->table->begin(communicator, w->trades, w->message);
   communicator->table->end(communicator);
-  for (int i = 0; i < w->trades; i++)
-    move_blocks(w, precision, &w->trade[i], true, x, w->trade[i].received);
+  for (int i = 0; i < w->trades; i++) move_blocks(w, precision, &w->trade[i], true, x, w->trade[i].received);
 }
 
 /* Entries of this rank in its vectors and in wide ones. */

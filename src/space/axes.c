@@ -133,8 +133,7 @@ TesStatus tesi_space_lay_out(TesSpace *s) {
   TesiSharers sharers = {0};
   bool *left_out = NULL;
   TES_TRY(list_sharers(s, layer, &sharers));
-  TES_TRY(
-      tesi_layout_create(ctx, s->length, (TesiOwned){start, owned, number + start}, &sharers, &s->layout));
+  TES_TRY(tesi_layout_create(ctx, s->length, (TesiOwned){start, owned, number + start}, &sharers, &s->layout));
   TES_ALLOC(&left_out, s->length);
   for (int64_t i = 0; i < s->length; i++) {
     const int64_t at[3] = {i % axis[0].nodes, i / axis[0].nodes % axis[1].nodes,

@@ -79,7 +79,8 @@ bool tesi_case_maps_spacing(const TesiCaseReader *r) {
 
 /* Whether the case has keys that only trees have. */
 static bool wants_trees(const TesiCaseReader *r) {
-  if (is_for_one_rank(r) && (!tesi_case_given(r, "mesh.box.spacing") || tesi_case_maps_spacing(r))) return true;
+  if (is_for_one_rank(r) && (!tesi_case_given(r, "mesh.box.spacing") || tesi_case_maps_spacing(r)))
+    return true;
   return tesi_case_given(r, "mesh.refine_where") || tesi_case_given(r, "adapt") ||
          tesi_case_given(r, "mesh.map") ||
          (is_periodic(r) && (tesi_case_given(r, "solver.coarse") || tesi_case_given(r, "solver.coarsening") ||

@@ -136,7 +136,8 @@ static void evaluate_grading(void *user, int64_t n, const double *x, const doubl
     const double at = fmin(fmax((from[i] - g->lower) / (g->upper - g->lower) * g->cells, 0), g->cells),
                  near = round(at);
     const int cell = tesi_min((int)at, g->cells - 1);
-    out[i] = fabs(at - near) < 1e-9 ? g->x[(int)near] : g->x[cell] + (at - cell) * (g->x[cell + 1] - g->x[cell]);
+    out[i] =
+        fabs(at - near) < 1e-9 ? g->x[(int)near] : g->x[cell] + (at - cell) * (g->x[cell + 1] - g->x[cell]);
   }
 }
 
@@ -155,7 +156,8 @@ static TesStatus create_grading(TesiCaseReader *r, int d) {
   TES_NEW(&g);
   *g = (Grading){ctx, d, box->cells[d], box->lower[d], box->upper[d], (double *)box->coordinates[d]};
   box->coordinates[d] = NULL;
-  TES_TRY(tesi_function_create(ctx, evaluate_grading, g, destroy_grading, "mesh.box.spacing", &r->draft.map[d]));
+  TES_TRY(
+      tesi_function_create(ctx, evaluate_grading, g, destroy_grading, "mesh.box.spacing", &r->draft.map[d]));
   g = NULL;
 done:
   if (g) destroy_grading(g);
@@ -167,10 +169,6 @@ TesStatus tesi_case_map_spacing(TesiCaseReader *r) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesMeshDesc *box = &r->draft.c.mesh;
-  const int checkpoint = tesi_case_row("output.checkpoint");
-  if (r->node[checkpoint])
-    return tesi_case_error(r, checkpoint, r->node[checkpoint],
-                           "works on one rank with mesh.box.spacing and this problem");
   box->geometry_degree = 1;
   for (int d = 0; d < box->dim; d++)
     TES_TRY(box->coordinates[d] ? create_grading(r, d)

@@ -176,8 +176,8 @@ static void halve(const TesiIsoHost *h, int end) {
         h->k * iso->axis[0].divided[at[0]] * iso->axis[1].divided[at[1]] * iso->axis[2].divided[at[2]];
     for (int c = 0; c < iso->dim; c++) {
       const int64_t e = c * iso->nodes + i;
-      h->next[e] -= 0.5 * (tesi_iso_is_given(iso, c, at) ? h->given[e]
-                                                         : h->u[e] + (h->load ? factor * h->load[e] : 0));
+      h->next[e] -=
+          0.5 * (tesi_iso_is_given(iso, c, at) ? h->given[e] : h->u[e] + (h->load ? factor * h->load[e] : 0));
     }
   }
 }

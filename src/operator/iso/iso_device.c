@@ -118,10 +118,12 @@ static TesStatus halve(TesiIsoDevice *device, const TesiIso *iso, const TesiIsoS
   long long count = iso->nodes / iso->axis[iso->dim - 1].fine;
   for (int end = 0; end < 2 && status == TES_OK; end++) {
     long long first = tesi_iso_end_node(iso, end, 0);
-    void *arguments[] = {(void *)&step->u->data, (void *)&step->given->data, &load, &step->next->data, &k,
-                         &first,                 &count,                    &device->arguments};
+    void *arguments[] = {
+        (void *)&step->u->data, (void *)&step->given->data, &load, &step->next->data, &k, &first, &count,
+        &device->arguments};
     const TesiGrid grid = {(unsigned)((count + BLOCK - 1) / BLOCK), 1, 1};
-    if (iso->cut[end]) status = tesi_kernel_launch(device->context, &device->halve, grid, BLOCK, 0, arguments);
+    if (iso->cut[end])
+      status = tesi_kernel_launch(device->context, &device->halve, grid, BLOCK, 0, arguments);
   }
   return status;
 }

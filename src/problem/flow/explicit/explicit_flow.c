@@ -12,7 +12,7 @@ static TesStatus create_vectors(TesiExplicitFlow *flow) {
                                              &flow->b, &flow->weights, &flow->ones};
   double *weight = NULL;
   for (int j = 0; j < 4; j++) TES_TRY(tesi_vector_create_on(flow->velocity, TES_DOUBLE, velocity[j]));
-  for (int j = 0; j < 6; j++) 
+  for (int j = 0; j < 6; j++)
     TES_TRY(tesi_vector_create_on(flow->pressure->layout, TES_DOUBLE, of_pressure[j]));
   TES_TRY(tes_vector_fill(flow->ones, 1));
   TES_ALLOC(&weight, pressures);
@@ -166,9 +166,8 @@ TesStatus tesi_explicit_flow_momentum(TesiExplicitFlow *flow) {
                             flow->u[1 - flow->now]};
   const TesStatus status = flow->matrices ? tesi_iso_matrices_momentum(flow->matrices, &step)
                                           : tesi_iso_momentum(flow->iso, &step);
-  return status == TES_OK
-             ? tesi_sum_copies(flow->context, flow->velocity->shared, TES_DOUBLE, step.next->data)
-             : status;
+  return status == TES_OK ? tesi_sum_copies(flow->context, flow->velocity->shared, TES_DOUBLE, step.next->data)
+                          : status;
 }
 
 TesStatus tesi_explicit_flow_divergence(TesiExplicitFlow *flow, const TesVector *u) {

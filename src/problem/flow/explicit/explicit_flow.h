@@ -22,7 +22,7 @@ typedef struct TesiExplicitFlow {
   TesiIso *iso;
   TesiIsoMatrices *matrices; /* used for products in the place of iso; NULL: iso */
   TesSpace *pressure;
-  TesiLayout *velocity;      /* of u */
+  TesiLayout *velocity;             /* of u */
   TesOperator *laplace, *assembled; /* assembled: used for the solver's products; NULL: laplace */
   TesiCoarse *direct;               /* NULL: by cycles */
   TesMultigrid *multigrid;
