@@ -33,7 +33,7 @@ enum { CASES = sizeof cases / sizeof *cases, ALONG = 6 /* nothing crosses cuts *
 
 /* On devices with kernels some cases: the emulator takes its time. */
 static bool is_left_out(int c) {
-  return tesi_has_kernels(together) && c != 1 && c != 3 && c != CASES - 1;
+  return tesi_has_kernels(together) && c != 1 && c != 3 && c != ALONG + 1 && c != CASES - 1;
 }
 
 typedef struct Side {
@@ -211,7 +211,7 @@ static void sweeps_are_one(void **state) {
       if (!carried || c == ALONG)
         compare("a sweep", c, &one, smooth(&one, kind, sweep, zero, false), &many,
                 smooth(&many, kind, sweep, zero, false), carried ? 1e-8 : 1e-11);
-      if (carried) {
+      if (carried && !(cases[c].ring && tesi_has_kernels(together))) { /* that one differentiates b too */
         TesVector *x = smooth(&many, kind, sweep, zero, false), *y = smooth(&many, kind, sweep, zero, true);
         double size, difference;
         assert_ok(together, tes_vector_norm(y, &size));
