@@ -451,6 +451,85 @@ time: {end: 0.1, step: 0.02}
 solver: {tolerance: 1e-11}
 output: {values: {m: {integral: domain}, top: {max: domain}}, points: {p: [0.3, 0.5]}}
 """
+# Rings of ranks: the last direction, which they cut, is periodic. The coefficient is periodic by the box alone.
+VORTEX = """
+problem: navier_stokes
+mesh: {box: {cells: [4, 8], periodic: xy}}
+space: {element: rt, degree: 2}
+data:
+  {nu: 0.02, f: ["0.1*sin(2*pi*y)", 0],
+   initial: {velocity: ["-cos(2*pi*x)*sin(2*pi*y)", "sin(2*pi*x)*cos(2*pi*y)"]}}
+time: {end: 0.1, step: 0.02}
+solver: {tolerance: 1e-11}
+output:
+  {values: {m: {mean: domain, of: u*u}, u: {point: [0.3, 0.99], of: vx}}, points: {a: [0.3, 0.02]}, series: series.csv}
+"""
+RING_RT = """
+problem: stokes
+mesh: {box: {cells: [3, 2, 8], upper: [1, 1, 2], periodic: z}}
+space: {element: rt, degree: 1}
+data: {nu: "1 + z*(2 - z)", f: ["sin(pi*z)", x, "y*sin(3*pi*z)"]}
+boundary: {all: {velocity: [0, 0, 0]}, right: slip}
+solver: {tolerance: 1e-10}
+output:
+  {values: {e: {integral: domain, of: u*u}, f: {force: left, of: z}}, points: {a: [0.3, 0.2, 0.1], b: [0.4, 0.3, 1.9]}}
+"""
+ODD_DG = """
+problem: poisson
+mesh: {box: {cells: [6, 9], periodic: y, spacing: {y: s*s*0.3 + 0.7*s}}}
+space: {element: dg, degree: 3}
+data: {f: "8*pi*pi*sin(2*pi*x)*sin(2*pi*y)", exact: "sin(2*pi*x)*sin(2*pi*y)"}
+boundary: {all: {dirichlet: 0}}
+solver: {tolerance: 1e-10}
+output: {values: {e: {integral: domain, of: u*u}}, points: {a: [0.3, 0.02]}}
+"""
+AROUND_DG = """
+problem: transport
+mesh: {box: {cells: [6, 12], periodic: xy}}
+space: {element: dg, degree: 2}
+data: {a: 1e-3, b: ["t + 0.3*sin(2*pi*y)", "0.5 + y*(1 - y)"], f: 0, initial: "exp(-9*((x - 0.5)*(x - 0.5) + y*y))"}
+time: {end: 0.1, step: 0.02}
+solver: {tolerance: 1e-12}
+output: {values: {e: {integral: domain, of: u*u}, m: {mean: domain}}, points: {a: [0.3, 0.02]}}
+"""
+# Explicit steps over halved cells; by cycles.
+STEPS = """
+problem: navier_stokes
+mesh: {box: {cells: [4, 3, 9], upper: [2, 1, 2], spacing: {z: s*s*0.3 + 0.7*s}}}
+space: {element: iso}
+data: {nu: 2e-2, f: [0, sin(t), x], initial: {velocity: ["4*y*(1 - y)", 0, 0], pressure: 1 - x}}
+boundary:
+  all: {velocity: [0, 0, 0]}
+  left: {velocity: ["4*y*(1 - y)*(1 + 0.5*sin(3*t))", 0, 0]}
+  right: {velocity: ["4*y*(1 - y)*(1 + 0.5*sin(3*t))", 0, 0], priority: 2}
+  top: slip
+  front: symmetry
+time: {end: 0.04, step: 2e-3}
+output:
+  {values: {m: {mean: domain, of: u*u}, f: {force: bottom, of: x}, g: {force: back, of: x}},
+   points: {a: [0.3, 0.4, 0.5], b: [1.7, 0.5, 1.9]}, series: series.csv}
+"""
+FLAT_STEPS = """
+problem: navier_stokes
+mesh: {box: {cells: [9, 14]}}
+space: {element: iso}
+data: {nu: 5e-2}
+boundary: {all: {velocity: [0, 0]}, top: {velocity: [1, 0], priority: 1}}
+time: {end: 0.05, cfl: 0.3}
+solver: {method: cg, tolerance: 1e-10}
+output: {values: {e: {integral: domain, of: u*u + v*v}, f: {force: top, of: x}}, points: {a: [0.5, 0.5]}}
+"""
+# A graded box, which becomes a mesh of trees.
+GRADED = """
+problem: navier_stokes
+mesh: {box: {cells: [4, 6], spacing: {x: (1 - cos(pi*s))/2, y: (1 - cos(pi*s))/2}}}
+space: {degree: 3}
+data: {nu: 0.05}
+boundary: {all: {velocity: [0, 0]}, top: {velocity: [16*x*x*(1 - x)*(1 - x), 0]}}
+time: {end: 0.1, step: 0.02}
+solver: {tolerance: 1e-11}
+output: {values: {e: {integral: domain, of: u*u + v*v}, f: {force: top, of: x}}, points: {a: [0.5, 0.5]}}
+"""
 # In the slow test on all numbers of ranks.
 MORE = {"along": ALONG, "round": ROUND, "still_dg": STILL_DG, "free_dg": FREE_DG, "along_dg": ALONG_DG,
         "carried_dg": CARRIED_DG, "ring_dg": RING_DG, "stress": STRESS, "elastic": ELASTIC, "bracket": BRACKET,
@@ -458,9 +537,11 @@ MORE = {"along": ALONG, "round": ROUND, "still_dg": STILL_DG, "free_dg": FREE_DG
         "adaptive_elastic": ADAPTIVE_ELASTIC, "carried": CARRIED, "goal": GOAL, "periodic": PERIODIC, "slip": SLIP,
         "hill": HILL, "beam": BEAM, "stokes_ball": STOKES, "channel": CHANNEL, "corner": CORNER, "stream": STREAM,
         "driven": DRIVEN, "lid": LID, "stir": STIR, "past": PAST, "flume": FLUME, "mantle": MANTLE, "errors": ERRORS,
-        "eddy": EDDY, "river": RIVER}
+        "eddy": EDDY, "river": RIVER, "vortex": VORTEX, "ring_rt": RING_RT, "odd_dg": ODD_DG, "around_dg": AROUND_DG,
+        "steps": STEPS, "flat_steps": FLAT_STEPS, "graded": GRADED}
 # In the quick test, on 2 ranks or 3 by turns: one of a kind.
 BRIEF = ["along", "still_dg", "along_dg", "stress", "elastic", "bracket", "curved", "file", "adaptive", "carried",
-         "slip", "hill", "stokes_ball", "stream", "lid", "stir", "past", "flume", "eddy"]
+         "slip", "hill", "stokes_ball", "stream", "lid", "stir", "past", "flume", "eddy",
+         "vortex", "odd_dg", "steps", "graded"]
 # How many times the iterations of one rank there may be: blocks of ranks know no values of their neighbours.
-GROWTH = {"along": 1.4, "round": 2, "along_dg": 2.5, "ring_dg": 2}
+GROWTH = {"along": 1.4, "round": 2, "along_dg": 2.5, "ring_dg": 2, "around_dg": 1.5, "graded": 3}

@@ -105,7 +105,7 @@ static void check_flow(TesContext *ctx, bool direct) {
   assert_ok(ctx,
             tes_mesh_create(ctx, &(TesMeshDesc){.kind = TES_MESH_BOX, .dim = 3, .cells = {4, 4, 8}}, &mesh));
   for (int j = 0; j < 2; j++) {
-    assert_ok(ctx, tesi_explicit_flow_create(mesh, walls, 1e-2, 1e-3, direct, &flow[j]));
+    assert_ok(ctx, tesi_explicit_flow_create(mesh, NULL, walls, 1e-2, 1e-3, direct, &flow[j]));
     if (j) assert_ok(ctx, tesi_explicit_flow_assemble(flow[j]));
     const TesiIso *iso = flow[j]->iso;
     double *g = calloc((size_t)(3 * iso->nodes), sizeof *g);

@@ -36,7 +36,7 @@ static TesiExplicitFlow *make_cavity(TesContext *ctx, const Cavity *c, bool dire
   static const uint8_t walls[] = {7, 7, 7, 7, 7, 7};
   TesMesh *mesh = make_mesh(ctx, c);
   TesiExplicitFlow *flow;
-  assert_ok(ctx, tesi_explicit_flow_create(mesh, walls, c->nu, c->k, direct, &flow));
+  assert_ok(ctx, tesi_explicit_flow_create(mesh, NULL, walls, c->nu, c->k, direct, &flow));
   const TesiIso *iso = flow->iso;
   const int64_t n = iso->nodes;
   double *g = calloc((size_t)(c->dim * n), sizeof *g);
@@ -188,7 +188,7 @@ static void vortices_converge(void **state) {
     TesMesh *mesh = make_mesh(ctx, &place);
     TesiExplicitFlow *flow;
     const double k = 0.5 / rows[r].steps;
-    assert_ok(ctx, tesi_explicit_flow_create(mesh, walls, nu_vortex, k, true, &flow));
+    assert_ok(ctx, tesi_explicit_flow_create(mesh, NULL, walls, nu_vortex, k, true, &flow));
     set_vortex(flow, flow->u[0], 0);
     const TesiIso *iso = flow->iso;
     double *p = calloc((size_t)iso->pressures, sizeof *p);

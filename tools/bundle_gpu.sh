@@ -126,6 +126,7 @@ t7_mpi_copies -
 t7_mpi_levels -
 t7_mpi_ordered -
 t7_mpi_dg -
+t7_mpi_iso -
 t7_mpi_stokes -
 t7_scale -
 t7_units -

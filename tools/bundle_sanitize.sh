@@ -69,6 +69,7 @@ t7_mpi_copies -
 t7_mpi_levels -
 t7_mpi_ordered -
 t7_mpi_dg -
+t7_mpi_iso -
 t7_mpi_stokes -
 t4_functional_device 2 3 4 1 7 8
 t5_smoother_kernels 1 2 3 4 7 8

@@ -116,7 +116,7 @@ static TesStatus create(TesContext *ctx, int cells, Way way, TesiExplicitFlow **
   const TesMeshDesc desc = {
       .dim = 3, .cells = {cells, cells, 2 * cells}, .coordinates = {x[0], x[0], x[1]}, .kind = TES_MESH_BOX};
   TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
-  TES_TRY(tesi_explicit_flow_create(mesh, walls, 1e-3, step_length, way == DIRECT, flow));
+  TES_TRY(tesi_explicit_flow_create(mesh, NULL, walls, 1e-3, step_length, way == DIRECT, flow));
   if (way == ASSEMBLED) TES_TRY(tesi_explicit_flow_assemble(*flow));
   const TesiIso *iso = (*flow)->iso;
   TES_ALLOC(&u, 3 * iso->nodes);

@@ -166,6 +166,9 @@ void tesi_function_set_timed(TesFunction *function, bool timed);
 TesStatus tesi_function_at(const TesFunction *function, double time, TesFunction **result);
 /* The arguments of tesi_function_at(); for any other function: the function itself, time 0. */
 const TesFunction *tesi_function_inner(const TesFunction *function, double *time);
+/* A function over a ring, lower <= x_d < upper, continued beyond both ends. Constants stay. */
+TesStatus tesi_function_continue(const TesFunction *function, int d, double lower, double upper,
+                                 TesFunction **result);
 TesFunction *tesi_function_retain(const TesFunction *function);
 /* Coefficients of diffusion: NULL is 1, a scalar function is a multiple of the identity, and
  * tes_function_create_matrix() makes a matrix. This is entry r, c; NULL: *otherwise. */

@@ -361,3 +361,57 @@ done:
   if (at) destroy_at(at);
   return status;
 }
+
+/* ---- around a ring ------------------------------------------------------------------------------------- */
+
+typedef struct Ring {
+  TesFunction *function;
+  int d;
+  double lower, upper;
+} Ring;
+
+static void evaluate_around(void *user, int64_t n, const double *x, const double *y, const double *z,
+                            double t, double *out) {
+  enum { BATCH = 256 };
+  const Ring *ring = user;
+  double moved[BATCH];
+  for (int64_t first = 0; first < n; first += BATCH) {
+    const int64_t count = n - first < BATCH ? n - first : BATCH;
+    const double *at[3] = {x + first, y + first, z + first};
+    for (int64_t i = 0; i < count; i++) {
+      const double place = at[ring->d][i], length = ring->upper - ring->lower;
+      moved[i] = place < ring->lower ? place + length : place >= ring->upper ? place - length : place;
+    }
+    at[ring->d] = moved;
+    tesi_function_values(ring->function, count, at[0], at[1], at[2], t, out + first);
+  }
+}
+
+static void destroy_ring(void *user) {
+  Ring *ring = user;
+  TesContext *ctx = ring->function->context;
+  tes_function_destroy(&ring->function);
+  tesi_free(ctx, &ring);
+}
+
+TesStatus tesi_function_continue(const TesFunction *function, int d, double lower, double upper,
+                                 TesFunction **result) {
+  TesContext *ctx = function->context;
+  TesStatus status = TES_OK;
+  Ring *ring = NULL;
+  double value;
+  *result = NULL;
+  if (tes_function_constant(function, &value)) {
+    *result = tesi_function_retain(function);
+    return TES_OK;
+  }
+  TES_NEW(&ring);
+  *ring = (Ring){tesi_function_retain(function), d, lower, upper};
+  TES_TRY(create(ctx, evaluate_around, ring, destroy_ring, 0, function->text, result));
+  (*result)->timed = function->timed;
+  ring = NULL;
+  TES_TRY(tesi_function_set_where(*result, function->where));
+done:
+  if (ring) destroy_ring(ring);
+  return status;
+}

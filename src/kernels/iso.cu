@@ -206,6 +206,28 @@ TESK_KERNEL(tesk_iso_momentum, THREADS, 2, (const double *TESK_RESTRICT)u, (cons
 
 #define BLOCK 128
 #define WHOLE 256
+
+/* Of `count` nodes from node `first` on, at a cut between ranks: half of what both ranks have in full, so that the sum
+ * of both is right. One thread per node. */
+TESK_KERNEL(tesk_iso_halve, BLOCK, 1, (const double *TESK_RESTRICT)u, (const double *TESK_RESTRICT)given,
+            (const double *TESK_RESTRICT)load, (double *)next, (double)k, (long long)first, (long long)count,
+            (TeskIso)iso) {
+  for (long long j = (long long)blockIdx.x * BLOCK + threadIdx.x; j < count;
+       j += (long long)gridDim.x * BLOCK) {
+    const long long i = first + j;
+    const int at[3] = {(int)(i % iso.fine[0]), (int)(i / iso.fine[0] % iso.fine[1]),
+                       (int)(i / iso.fine[0] / iso.fine[1])};
+    double factor = k;
+    for (int d = 0; d < 3; d++) factor *= TESK_READ(iso.of_fine[d] + TESK_ISO_DIVIDED * iso.fine[d] + at[d]);
+    for (int c = 0; c < DIM; c++) {
+      const long long node = c * iso.nodes + i;
+      next[node] -= 0.5 * (is_given(&iso, c, at[0], at[1], at[2])
+                               ? given[node]
+                               : u[node] + (load ? factor * TESK_READ(load + node) : 0));
+    }
+  }
+}
+
 #define FOR_PRESSURES(id)                                                                                    \
   for (long long id = (long long)blockIdx.x * BLOCK + threadIdx.x; id < iso.pressures;                       \
        id += (long long)gridDim.x * BLOCK)

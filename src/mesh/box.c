@@ -59,14 +59,13 @@ done:
 }
 
 /* Ranks have layers of the last direction, cut where most coarsenings leave a vertex. */
-static TesStatus cut(TesMesh *mesh, const TesMeshDesc *desc) {
+static TesStatus cut(TesMesh *mesh) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   const int ranks = tesi_ranks(ctx), d = mesh->dim - 1, n = mesh->window[d].cells;
   if (ranks == 1 || mesh->kind != TES_MESH_BOX) return TES_OK;
   const int rank = tesi_context_communicator(ctx)->rank;
   int layer = 1;
-  TES_CHECK(!desc->periodic[d], "the box is periodic in %c, the direction that ranks cut", "xyz"[d]);
   TES_CHECK(n >= ranks, "%d cells in direction %c are cut between ranks, of which there are %d", n, "xyz"[d],
             ranks);
   while (n % (2 * layer) == 0 && n / (2 * layer) >= ranks) layer *= 2;
@@ -91,7 +90,7 @@ static TesStatus create_grid(TesContext *ctx, TesMeshKind kind, const TesMeshDes
     m->box[d] = d < dim ? desc->cells[d] << desc->refine : 1;
     m->window[d] = (TesiWindow){0, m->box[d]};
   }
-  if (!window) TES_TRY(cut(m, desc));
+  if (!window) TES_TRY(cut(m));
   for (int d = 0; d < 3; d++) TES_TRY(fill(m, desc, d));
   for (int d = 0; window && d < 3; d++) m->window[d] = window[d];
   *mesh = m;

@@ -76,10 +76,18 @@ TesStatus tesi_mesh_coarsen_forest(const TesMesh *mesh, TesMesh **coarse);
 /* *mesh <- refined where the description says. On failure *mesh is NULL. */
 TesStatus tesi_mesh_refine_where(const TesMeshDesc *desc, TesMesh **mesh);
 
-/* Whether a face of a box is a cut between ranks: no boundary. */
-static inline bool tesi_mesh_cut(const TesMesh *m, int face) {
+/* Whether a face of this rank's part of a box lies inside the box. */
+static inline bool tesi_mesh_inside(const TesMesh *m, int face) {
   const TesiWindow *w = &m->window[face / 2];
   return m->kind == TES_MESH_BOX && (face & 1 ? w->first + m->box[face / 2] < w->cells : w->first > 0);
+}
+/* Whether ranks cut a periodic direction of a box: they form a ring. */
+static inline bool tesi_mesh_ring(const TesMesh *m, int d) {
+  return m->box_periodic[d] && m->box[d] < m->window[d].cells;
+}
+/* Whether a face of a box is a cut between ranks: no boundary. */
+static inline bool tesi_mesh_cut(const TesMesh *m, int face) {
+  return tesi_mesh_inside(m, face) || tesi_mesh_ring(m, face / 2);
 }
 
 /* Grid position of a cell of a box. */

@@ -55,7 +55,7 @@ bool tesi_mesh_on_hull(const TesMesh *mesh, int64_t cell, int face, int *boundar
   if (!mesh->coarse) {
     int at[3];
     tesi_mesh_at(mesh, tesi_mesh_box_cell(mesh, cell), at);
-    if (at[d] != (face & 1 ? mesh->box[d] - 1 : 0) || tesi_mesh_cut(mesh, face)) return false;
+    if (at[d] != (face & 1 ? mesh->box[d] - 1 : 0) || tesi_mesh_inside(mesh, face)) return false;
   } else {
     const int32_t at = mesh->leaves.origin[3 * cell + d],
                   length = (int32_t)1 << (mesh->depth - mesh->leaves.level[cell]);

@@ -126,6 +126,8 @@ TesStatus tesi_operator_new_vector(const TesOperator *op, TesPrecision precision
 TesStatus tesi_operator_share(TesOperator *op);
 /* The operator of the wide box, for kinds whose cells read neighbours; NULL: there is none. */
 TesOperator *tesi_operator_widened(const TesOperator *op);
+/* *result <- a coefficient of it (operator_wide.h). */
+TesStatus tesi_operator_continue(const TesOperator *op, const TesFunction *f, TesFunction **result);
 /* For the same kinds: y <- the result of `call` for wide x and y, vectors of the operator's precision. All ranks call
  * it. */
 typedef TesStatus TesiInWide(const TesOperator *widened, const void *user, const void *x, void *y);

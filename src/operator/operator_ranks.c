@@ -165,6 +165,10 @@ TesOperator *tesi_operator_widened(const TesOperator *op) {
   return op->wide ? (TesOperator *)tesi_wide_operator(op->wide->wide) : NULL;
 }
 
+TesStatus tesi_operator_continue(const TesOperator *op, const TesFunction *f, TesFunction **result) {
+  return tesi_wide_continue(op->wide->wide, f, result);
+}
+
 TesStatus tesi_operator_in_wide(const TesOperator *op, TesiInWide *call, const void *user, const void *x,
                                 void *y) {
   TesContext *ctx = op->context;
@@ -205,14 +209,14 @@ TesStatus tesi_operator_share(TesOperator *op) {
   if (tesi_ranks(ctx) == 1 || op->kind == &tesi_operator_by_part) return TES_OK; /* parts have their own */
   if (is_read_across(op)) return widen(op);
   const TesMeshKind mesh = op->space->mesh->kind;
-  const bool known = mesh == TES_MESH_FOREST
-                         ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||
-                               op->kind == &tesi_operator_transport
-                         : mesh == TES_MESH_BOX && tesi_is_separable(op);
+  const bool known =
+      mesh == TES_MESH_FOREST
+          ? op->kind == &tesi_operator_mapped || op->kind == &tesi_operator_elasticity ||
+                op->kind == &tesi_operator_transport
+          : mesh == TES_MESH_BOX && (tesi_is_separable(op) || op->kind == &tesi_operator_mapped);
   TES_CHECK(known,
             "several ranks have operators of kinds mapped, elasticity and transport (on forests), separable, "
-            "stokes, "
-            "stokes_varying, dg and parts; this one is of kind %s",
+            "stokes, stokes_varying, dg and parts; this one is of kind %s",
             op->kind->name);
   op->local = op->table;
   op->table = &table;

@@ -27,6 +27,8 @@ void tesi_wide_destroy(TesiWide **wide);
 /* The operator and the space of the wide box, in a context of one rank. */
 const TesOperator *tesi_wide_operator(const TesiWide *wide);
 const TesSpace *tesi_wide_space(const TesiWide *wide);
+/* *result <- f as the wide operator's coefficient, which may lie beyond the ends of a ring. f NULL: NULL. */
+TesStatus tesi_wide_continue(const TesiWide *wide, const TesFunction *f, TesFunction **result);
 /* Whether the wide box ends at a face inside the whole box. */
 bool tesi_wide_ends(const TesiWide *wide, int face);
 /* Takes over a failure of a call that used the wide operator's context: returns its status, and copies its message to

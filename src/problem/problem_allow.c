@@ -84,7 +84,6 @@ static TesiAsked asked_of(const TesContext *ctx, const TesiSupport *row, const T
                      .degree = desc->degree ? desc->degree : row->degree.usual,
                      .kernels = tesi_has_kernels(ctx),
                      .ranks = tesi_ranks(ctx) > 1,
-                     .cut_is_periodic = desc->mesh->box_periodic[desc->mesh->dim - 1],
                      .whole = true,
                      .has = features_of(desc) | more,
                      .word = {[TESI_OF_FORM] = conservative ? TESI_FORM_CONSERVATIVE : (int)desc->flow_form,

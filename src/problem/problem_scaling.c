@@ -6,9 +6,10 @@
 #include "problem/problem_memory.h"
 #include "problem/support.h"
 
-/* Whether several ranks keep a box, cut in layers; false: it becomes a mesh of trees. Element rt always has boxes. */
+/* Whether several ranks keep a box, cut in layers; false: it becomes a mesh of trees. Problems that have no
+ * trees keep their boxes. */
 static bool stays_a_box(const TesProblem *p) {
-  if (p->equation->support->modes) return true;
+  if (!(p->equation->support->meshes & TESI_ON_TREES)) return true;
   return p->space && tesi_mesh_row(p->mesh) == TESI_GRID &&
          (p->equation->support->ranks.meshes & TESI_ON_GRID) && !p->in_time && !tesi_problem_box_varies(p);
 }

@@ -442,13 +442,9 @@ static int refuse_on_ranks(const TesiSupport *row, const TesiAsked *asked, int m
   int count = 0;
   tesi_support_name(row, name);
   if (count < most && !row->ranks.meshes)
-    refuse(&refusal[count++], "problem", "%s works on one rank%s%s", name, row->ranks.because ? ": " : "",
-           row->ranks.because ? row->ranks.because : "");
+    refuse(&refusal[count++], "problem", "%s works on one rank", name);
   else if (count < most && !(row->ranks.meshes >> asked->mesh & 1))
     refuse(&refusal[count++], keys[asked->mesh], "%s on %s works on one rank", name, mesh_names[asked->mesh]);
-  else if (count < most && asked->cut_is_periodic && asked->mesh == TESI_PERIODIC)
-    refuse(&refusal[count++], keys[TESI_PERIODIC],
-           "%s works on one rank where the last direction is periodic, which ranks cut", name);
   const uint64_t lacks = row->ranks.meshes ? asked->has & row->has & ~row->ranks.has : 0;
   for (int i = 0; i < TESI_HAS_COUNT && count < most; i++)
     if (lacks >> i & 1) refuse(&refusal[count++], known[i].key, "works on one rank with %s", name);

@@ -188,9 +188,8 @@ typedef struct TesiSupport {
   const char *because[TESI_OF_COUNT]; /* why there are no other words; NULL: no reason is given */
   const TesiLack *lacks;              /* NULL: no reasons */
   struct {
-    unsigned meshes;     /* TESI_ON_...: meshes on which several ranks work; 0: none */
-    uint64_t has;        /* the features of `has` on several ranks */
-    const char *because; /* why nowhere */
+    unsigned meshes; /* TESI_ON_...: meshes on which several ranks work; 0: none */
+    uint64_t has;    /* the features of `has` on several ranks */
   } ranks;
   double cfl;           /* default for steps by the flow; 0: a length must be given */
   unsigned judged;      /* words of time.method with an error estimate; 0: all */
@@ -232,7 +231,6 @@ typedef struct TesiAsked {
   int dim, degree;         /* 0: not given */
   bool kernels;            /* on a device with kernels */
   bool ranks;              /* on several ranks */
-  bool cut_is_periodic;    /* the last direction of a box, which ranks cut, is periodic */
   bool whole;              /* a complete problem: then a feature that is missing is refused too */
   uint64_t has;            /* TESI_BIT(TesiHas) */
   int word[TESI_OF_COUNT]; /* 0: not given */

@@ -199,6 +199,15 @@ static const TesiSmootherTable of_cells = {.apply = apply,
                                            .apply_within = apply_within,
                                            .solve_cells = solve_cells};
 
+/* Around a ring whose colours do not close every rank sweeps over all of it. */
+static TesiReach reach_of(const TesSmoother *smoother) {
+  const TesMesh *mesh = smoother->op->space->mesh;
+  const int d = mesh->dim - 1, step = smoother->red_black ? 4 : 2;
+  if (tesi_is_upwind(smoother->op)) return (TesiReach){LAYERS_HELD, step};
+  if (tesi_mesh_ring(mesh, d) && mesh->window[d].cells % step) return tesi_reach_all();
+  return (TesiReach){tesi_has_kernels(smoother->context) ? LAYERS_OF_KERNELS : LAYERS, step};
+}
+
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -208,11 +217,7 @@ static TesStatus init(TesSmoother *smoother) {
   TES_NEW(&plan);
   smoother->plan = plan;
   smoother->table = &table;
-  const TesiReach reach = {tesi_is_upwind(smoother->op) ? LAYERS_HELD
-                           : tesi_has_kernels(ctx)      ? LAYERS_OF_KERNELS
-                                                        : LAYERS,
-                           smoother->red_black ? 4 : 2};
-  TES_TRY(tesi_wide_create(smoother->op, reach, &plan->wide));
+  TES_TRY(tesi_wide_create(smoother->op, reach_of(smoother), &plan->wide));
   const TesOperator *op = tesi_wide_operator(plan->wide);
   TES_TRY(create_inner(smoother, plan->wide, &plan->inner));
   const TesiSmootherTable *own = plan->inner->table;

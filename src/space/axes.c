@@ -32,7 +32,7 @@ static TesStatus fill_axis(TesSpace *space, int d, TesiBasis basis) {
   axis->degree = exists ? space->degree + (nodes && !space->element->nodal) : 0;
   axis->cells = space->mesh->box[d];
   axis->step = axis->degree + !nodes;
-  axis->periodic = exists && space->mesh->box_periodic[d];
+  axis->periodic = exists && space->mesh->box_periodic[d] && !tesi_mesh_ring(space->mesh, d);
   axis->nodes = axis->cells * axis->step + (nodes && !axis->periodic);
   axis->vertices = space->mesh->coordinates[d];
   for (int end = 0; end < 2; end++)
@@ -81,29 +81,41 @@ bool tesi_space_closed(const TesSpace *space) {
   return !tesi_reduce_any(space->context, open);
 }
 
-bool tesi_space_shares(const TesSpace *space, int end) {
+static bool shares(const TesSpace *space, int end) {
   const int d = space->dim - 1;
   return space->axis[d].basis == TESI_NODES && tesi_mesh_cut(space->mesh, 2 * d + end);
 }
 
-/* The layers of nodes at both ends, which a rank shares with the one before and the one behind: entries [3], of both
- * neighbours and of this rank. Modes are shared with nobody. */
+bool tesi_space_lends(const TesSpace *space, int end) {
+  const int d = space->dim - 1;
+  const bool inside = tesi_mesh_inside(space->mesh, 2 * d + end);
+  return shares(space, end) && (end ? !inside : inside);
+}
+
+/* The layers of nodes at both ends, which a rank shares with the one before and the one behind, of a ring of two with
+ * one rank both: the layer with the lower number first. Entries [3] of both neighbours and of this rank, by rank. Modes
+ * are shared with nobody. */
 static TesStatus list_sharers(const TesSpace *s, int64_t layer, TesiSharers *to) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const int rank = tesi_context_communicator(ctx)->rank;
-  const bool cut[2] = {tesi_space_shares(s, 0), tesi_space_shares(s, 1)};
+  const TesCommunicator *ranks = tesi_context_communicator(ctx);
+  const int rank = ranks->rank, beside[2] = {(rank + ranks->size - 1) % ranks->size, (rank + 1) % ranks->size};
+  const bool cut[2] = {shares(s, 0), shares(s, 1)};
+  const int lower = tesi_space_lends(s, 1); /* the last layer of a ring is its first */
   int64_t at = 0;
   TES_ALLOC(&to->rank, 3);
   TES_ALLOC(&to->first, 4);
   TES_ALLOC(&to->entry, 4 * layer);
-  for (int other = -1; other <= 1; other++) {
-    const bool at_end[2] = {cut[0] && other <= 0, cut[1] && other >= 0};
-    if (other && !at_end[other > 0]) continue;
-    for (int end = 0; end < 2; end++)
-      for (int64_t i = 0; at_end[end] && i < layer; i++)
-        to->entry[at++] = (int32_t)(end ? s->length - layer + i : i);
-    to->rank[to->ranks++] = rank + other;
+  for (int other = 0; other < ranks->size; other++) {
+    const bool at_end[2] = {cut[0] && (other == rank || other == beside[0]),
+                            cut[1] && (other == rank || other == beside[1])};
+    if (other != rank && !at_end[0] && !at_end[1]) continue;
+    for (int i = 0; i < 2; i++) {
+      const int end = i ? !lower : lower;
+      for (int64_t j = 0; at_end[end] && j < layer; j++)
+        to->entry[at++] = (int32_t)(end ? s->length - layer + j : j);
+    }
+    to->rank[to->ranks++] = other;
     to->first[to->ranks] = at;
   }
 done:
@@ -115,13 +127,13 @@ TesStatus tesi_space_lay_out(TesSpace *s) {
   TesStatus status = TES_OK;
   const int d = s->dim - 1;
   const TesiAxis *axis = s->axis;
-  const int64_t layer = s->length / axis[d].nodes, start = tesi_space_shares(s, 0) ? layer : 0,
+  const int64_t layer = s->length / axis[d].nodes, start = tesi_space_lends(s, 0) ? layer : 0,
+                owned = s->length - start - (tesi_space_lends(s, 1) ? layer : 0),
                 number = (int64_t)s->mesh->window[d].first * axis[d].step * layer;
   TesiSharers sharers = {0};
   bool *left_out = NULL;
   TES_TRY(list_sharers(s, layer, &sharers));
-  TES_TRY(tesi_layout_create(ctx, s->length, (TesiOwned){start, s->length - start, number + start}, &sharers,
-                             &s->layout));
+  TES_TRY(tesi_layout_create(ctx, s->length, (TesiOwned){start, owned, number + start}, &sharers, &s->layout));
   TES_ALLOC(&left_out, s->length);
   for (int64_t i = 0; i < s->length; i++) {
     const int64_t at[3] = {i % axis[0].nodes, i / axis[0].nodes % axis[1].nodes,

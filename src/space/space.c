@@ -62,14 +62,15 @@ done:
   return status;
 }
 
-/* The owned ones. Of a box's layer in the cut direction one lower rank is the owner. */
+/* The owned ones. */
 static int64_t owned_dofs(const TesSpace *s) {
   const TesiOwned *own = &s->layout->block[0];
   const TesiAxis *last = &s->axis[s->dim - 1];
   int64_t dofs = s->dofs;
-  if (s->mesh->kind == TES_MESH_BOX && tesi_space_shares(s, 0))
-    dofs -= s->dofs / tesi_max(1, tesi_axis_end(last) - tesi_axis_first(last));
-  if (s->mesh->kind == TES_MESH_BOX) return dofs;
+  if (s->mesh->kind == TES_MESH_BOX) {
+    const int lent = tesi_space_lends(s, 0) + tesi_space_lends(s, 1);
+    return dofs - lent * (s->dofs / tesi_max(1, tesi_axis_end(last) - tesi_axis_first(last)));
+  }
   dofs = own->owned;
   for (int64_t i = 0; i < s->length - s->dofs; i++) {
     const int32_t node = s->view->constrained[i];

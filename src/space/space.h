@@ -94,8 +94,8 @@ static inline const TesSpace *tesi_space_last(const TesSpace *space) {
 /* Of element rt: whether nothing fixes the constant of the pressure, the normal component is given on all faces. All
  * ranks call it. */
 bool tesi_space_closed(const TesSpace *space);
-/* Of one component over a box: whether another rank has the entries at an end of the last direction too. */
-bool tesi_space_shares(const TesSpace *space, int end);
+/* Of one component over a box: whether another rank owns the entries at an end of the last direction. */
+bool tesi_space_lends(const TesSpace *space, int end);
 /* The degree of the polynomials that functions are in a cell: every scalar of elements rt and dg is one of Q_(k+1). */
 static inline int tesi_space_shape(const TesSpace *space) {
   return space->degree + !space->element->nodal;

@@ -59,19 +59,28 @@ static bool varies(const TesFunction *f) {
 }
 
 /* On several ranks boxes become trees if boxes of kind box work on one rank only: with varying coefficients, with a
- * velocity, if they are periodic, in time, and for equations whose rows have several ranks on trees only. */
+ * velocity, if they are periodic, in time, and for equations whose rows have several ranks on trees only. Problems that
+ * have no trees keep their boxes. */
 static bool is_for_one_rank(const TesiCaseReader *r) {
   const TesiCaseDraft *d = &r->draft;
-  if (tesi_ranks(r->ctx) == 1 || !r->support || r->support->modes) return false;
+  if (tesi_ranks(r->ctx) == 1 || !r->support || !(r->support->meshes & TESI_ON_TREES)) return false;
   const unsigned meshes = r->support->ranks.meshes;
   if (meshes && !(meshes & TESI_ON_GRID)) return true;
   return tesi_case_given(r, "time") || tesi_case_given(r, "data.b") || r->draft.periodic || varies(d->a) ||
          varies(d->reaction);
 }
 
+bool tesi_case_maps_spacing(const TesiCaseReader *r) {
+  static const char *const others[] = {"mesh.kind", "mesh.map", "mesh.refine_where", "adapt"};
+  bool maps = is_for_one_rank(r) && tesi_case_given(r, "mesh.box.spacing") && !r->draft.periodic;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) maps = maps && !tesi_case_given(r, others[i]);
+  return maps;
+}
+
 /* Whether the case has keys that only trees have. */
 static bool wants_trees(const TesiCaseReader *r) {
-  if (is_for_one_rank(r) && !tesi_case_given(r, "mesh.box.spacing")) return true;
+  if (is_for_one_rank(r) && (!tesi_case_given(r, "mesh.box.spacing") || tesi_case_maps_spacing(r)))
+    return true;
   return tesi_case_given(r, "mesh.refine_where") || tesi_case_given(r, "adapt") ||
          tesi_case_given(r, "mesh.map") ||
          (is_periodic(r) && (tesi_case_given(r, "solver.coarse") || tesi_case_given(r, "solver.coarsening") ||
@@ -176,7 +185,7 @@ static TesStatus check_hierarchy(TesiCaseReader *r) {
     if (tesi_case_given(r, keys[i]))
       TES_TRY(tesi_case_refuse(r, keys[i],
                                "only meshes of trees have this; a box becomes one with mesh.kind: forest"));
-  if (trees)
+  if (trees && !tesi_case_maps_spacing(r))
     TES_TRY(tesi_case_refuse(r, "mesh.box.spacing",
                              "a box that is a mesh of trees (adapt, refine_where, kind: forest) has equal "
                              "cells: leave spacing out"));

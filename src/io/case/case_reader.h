@@ -139,6 +139,9 @@ void tesi_case_key_help(const TesiKey *key, char text[TESI_CASE_HELP]);
 TesStatus tesi_case_check(TesiCaseReader *r);
 /* Vertices of direction d from its spacing, if it has one. */
 TesStatus tesi_case_spacing(TesiCaseReader *r, int d);
+/* Whether several ranks make a graded box a mesh of trees, of equal cells that a map moves; then makes this map. */
+bool tesi_case_maps_spacing(const TesiCaseReader *r);
+TesStatus tesi_case_map_spacing(TesiCaseReader *r);
 /* Whether direction d takes lower and upper from a list of coordinates. */
 bool tesi_case_has_list(const TesiCaseReader *r, int d);
 

@@ -117,3 +117,62 @@ TesStatus tesi_case_spacing(TesiCaseReader *r, int d) {
   return tesi_case_error(r, spacing_row(d), node, "expected an expression in s or a list of %d coordinates",
                          r->draft.c.mesh.cells[d] + 1);
 }
+
+/* ---- trees of several ranks ---------------------------------------------------------------------------- */
+
+/* Equal cells between two ends -> cells between given coordinates, linear in each. */
+typedef struct Grading {
+  TesContext *context;
+  int d, cells;
+  double lower, upper, *x; /* [cells + 1] */
+} Grading;
+
+static void evaluate_grading(void *user, int64_t n, const double *x, const double *y, const double *z,
+                             double t, double *out) {
+  const Grading *g = user;
+  const double *from = g->d == 0 ? x : g->d == 1 ? y : z;
+  (void)t;
+  for (int64_t i = 0; i < n; i++) {
+    const double at = fmin(fmax((from[i] - g->lower) / (g->upper - g->lower) * g->cells, 0), g->cells),
+                 near = round(at);
+    const int cell = tesi_min((int)at, g->cells - 1);
+    out[i] =
+        fabs(at - near) < 1e-9 ? g->x[(int)near] : g->x[cell] + (at - cell) * (g->x[cell + 1] - g->x[cell]);
+  }
+}
+
+static void destroy_grading(void *user) {
+  Grading *g = user;
+  TesContext *ctx = g->context;
+  tesi_free(ctx, &g->x);
+  tesi_free(ctx, &g);
+}
+
+static TesStatus create_grading(TesiCaseReader *r, int d) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesMeshDesc *box = &r->draft.c.mesh;
+  Grading *g = NULL;
+  TES_NEW(&g);
+  *g = (Grading){ctx, d, box->cells[d], box->lower[d], box->upper[d], (double *)box->coordinates[d]};
+  box->coordinates[d] = NULL;
+  TES_TRY(
+      tesi_function_create(ctx, evaluate_grading, g, destroy_grading, "mesh.box.spacing", &r->draft.map[d]));
+  g = NULL;
+done:
+  if (g) destroy_grading(g);
+  return status;
+}
+
+TesStatus tesi_case_map_spacing(TesiCaseReader *r) {
+  static const char *const axes[] = {"x", "y", "z"};
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
+  TesMeshDesc *box = &r->draft.c.mesh;
+  box->geometry_degree = 1;
+  for (int d = 0; d < box->dim; d++)
+    TES_TRY(box->coordinates[d] ? create_grading(r, d)
+                                : tes_function_create_expression(ctx, axes[d], &r->draft.map[d]));
+done:
+  return status;
+}

@@ -138,7 +138,6 @@ static TesStatus compare(TesiCaseReader *r) {
                            .degree = p->degree,
                            .whole = true,
                            .ranks = tesi_ranks(r->ctx) > 1,
-                           .cut_is_periodic = r->draft.periodic >> (tesi_case_dim(r) - 1) & 1,
                            .has = keys_given(r),
                            .word = {[TESI_OF_FORM] = d->form,
                                     [TESI_OF_STABILIZATION] = d->stabilization,

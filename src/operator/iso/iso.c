@@ -7,7 +7,25 @@
 
 /* ---- tables ---------------------------------------------------------------------------------------------- */
 
-static TesStatus fill_axis(TesContext *ctx, const TesMesh *mesh, int d, TesiIsoAxis *axis) {
+/* The widths of the cells of other ranks behind the lower and upper end of the last direction; 0: there is none. */
+static TesStatus find_beyond(const TesMesh *mesh, double beyond[2]) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int d = mesh->dim - 1;
+  double *x = NULL;
+  TES_TRY(tesi_mesh_gather_vertices(mesh, &x));
+  for (int end = 0; end < 2; end++) {
+    const int at = mesh->window[d].first + (end ? mesh->box[d] + 1 : 0);
+    beyond[end] = tesi_mesh_cut(mesh, 2 * d + end) ? x[at] - x[at - 1] : 0;
+  }
+done:
+  tesi_free(ctx, &x);
+  return status;
+}
+
+/* Row sums of masses count the cells beyond too. */
+static TesStatus fill_axis(TesContext *ctx, const TesMesh *mesh, int d, const double beyond[2],
+                           TesiIsoAxis *axis) {
   TesStatus status = TES_OK;
   const bool there = d < mesh->dim;
   axis->cells = there ? mesh->box[d] : 0;
@@ -33,12 +51,13 @@ static TesStatus fill_axis(TesContext *ctx, const TesMesh *mesh, int d, TesiIsoA
     const double *const X = mesh->coordinates[d];
     axis->x[2 * i] = X[i];
     if (i < axis->cells) axis->x[2 * i + 1] = (X[i] + X[i + 1]) / 2;
-    axis->coarse_divided[i] = 2 / ((i ? X[i] - X[i - 1] : 0) + (i < axis->cells ? X[i + 1] - X[i] : 0));
+    axis->coarse_divided[i] =
+        2 / ((i ? X[i] - X[i - 1] : beyond[0]) + (i < axis->cells ? X[i + 1] - X[i] : beyond[1]));
   }
   for (int i = 0; i < fine; i++) {
     const double left = i ? axis->x[i] - axis->x[i - 1] : 0,
                  right = i + 1 < fine ? axis->x[i + 1] - axis->x[i] : 0;
-    axis->divided[i] = 2 / (left + right);
+    axis->divided[i] = 2 / ((i ? left : beyond[0] / 2) + (i + 1 < fine ? right : beyond[1] / 2));
     axis->M[0][i] = left / 6, axis->M[1][i] = (left + right) / 3, axis->M[2][i] = right / 6;
     axis->K[0][i] = i ? -1 / left : 0, axis->K[2][i] = i + 1 < fine ? -1 / right : 0;
     axis->K[1][i] = -axis->K[0][i] - axis->K[2][i];
@@ -86,6 +105,8 @@ TesStatus tesi_iso_create(const TesMesh *mesh, const uint8_t *given, TesiIso **i
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   TesiIso *self = NULL;
+  static const double none[2];
+  double beyond[2];
   *iso = NULL;
   TES_CHECK(mesh->kind == TES_MESH_BOX, "element iso needs a mesh of kind box");
   for (int d = 0; d < mesh->dim; d++)
@@ -95,12 +116,15 @@ TesStatus tesi_iso_create(const TesMesh *mesh, const uint8_t *given, TesiIso **i
   self->context = tesi_context_retain(ctx);
   self->dim = mesh->dim;
   self->nodes = self->pressures = 1;
+  TES_TRY(find_beyond(mesh, beyond));
   for (int d = 0; d < 3; d++) {
-    TES_TRY(fill_axis(ctx, mesh, d, &self->axis[d]));
+    TES_TRY(fill_axis(ctx, mesh, d, d + 1 == mesh->dim ? beyond : none, &self->axis[d]));
     self->nodes *= self->axis[d].fine;
     self->pressures *= self->axis[d].coarse;
   }
-  for (int f = 0; f < 6 && f < 2 * mesh->dim; f++) self->given[f] = given[f]; /* gcc wants to see the 6 */
+  for (int f = 0; f < 6 && f < 2 * mesh->dim; f++) /* gcc wants to see the 6 */
+    self->given[f] = tesi_mesh_cut(mesh, f) ? 0 : given[f];
+  for (int end = 0; end < 2; end++) self->cut[end] = tesi_mesh_cut(mesh, 2 * (mesh->dim - 1) + end);
   if (tesi_has_kernels(ctx)) {
     TES_TRY(tesi_iso_device_create(self, &self->device));
   } else {
@@ -141,12 +165,31 @@ static void momentum(const void *data, TesiSpan span) {
     m->run(&m->host, (int)span.first, (int)span.end, iso->memory + span.thread * iso->share);
 }
 
+/* At cuts u, loads and given values are on both ranks: each adds half of them. */
+static void halve(const TesiIsoHost *h, int end) {
+  const TesiIso *iso = h->iso;
+  const int n[3] = {iso->axis[0].fine, iso->axis[1].fine, iso->axis[2].fine};
+  for (int64_t j = 0; j < iso->nodes / n[iso->dim - 1]; j++) {
+    const int64_t i = tesi_iso_end_node(iso, end, j);
+    const int at[3] = {(int)(i % n[0]), (int)(i / n[0] % n[1]), (int)(i / n[0] / n[1])};
+    const double factor =
+        h->k * iso->axis[0].divided[at[0]] * iso->axis[1].divided[at[1]] * iso->axis[2].divided[at[2]];
+    for (int c = 0; c < iso->dim; c++) {
+      const int64_t e = c * iso->nodes + i;
+      h->next[e] -=
+          0.5 * (tesi_iso_is_given(iso, c, at) ? h->given[e] : h->u[e] + (h->load ? factor * h->load[e] : 0));
+    }
+  }
+}
+
 TesStatus tesi_iso_momentum(TesiIso *iso, const TesiIsoStep *step) {
   if (iso->device) return tesi_iso_device_momentum(iso->device, iso, step);
   const Momentum m = {{iso, step->k, step->nu, step->u->data, step->s->data, step->given->data,
                        step->load ? step->load->data : NULL, step->next->data},
                       TESI_SIMD_PICK(tes_context_simd_bits(iso->context), tesi_iso_momentum)};
   tesi_team_for(iso->threads, iso->axis[iso->dim - 1].fine, momentum, &m);
+  for (int end = 0; end < 2; end++)
+    if (iso->cut[end]) halve(&m.host, end);
   return TES_OK;
 }
 

@@ -14,6 +14,8 @@
  * A row of x gives C_x F_x - nu K u, M F_y, M F_z and M u; rows of y and planes of z combine them, so that only three
  * rows and three planes are stored.
  *
+ * On several ranks, momentum and divergence leave parts at the nodes of cuts: the sum of all copies is the result.
+ *
  * Vectors are float64: velocities [component][z][y][x] on the nodes of the fine grid, pressures [z][y][x] on those of
  * the mesh. Flops per node in 3D: momentum 270, divergence 50. Bytes: u read and written once, 48 in 3D. */
 #ifndef TESI_ISO_H
@@ -37,7 +39,8 @@ typedef struct TesiIso {
   int dim;
   TesiIsoAxis axis[3];
   int64_t nodes, pressures;
-  uint8_t given[6]; /* by face 2 d + side: bit c: component c has values there */
+  uint8_t given[6]; /* by face 2 d + side: bit c: component c has values there; none at cuts */
+  bool cut[2];      /* whether the last direction ends at a cut */
   int threads;
   double *memory; /* [threads][share] */
   int64_t share;
@@ -71,6 +74,11 @@ static inline bool tesi_iso_is_given(const TesiIso *iso, int c, const int at[3])
         (at[d] == iso->axis[d].fine - 1 && iso->given[2 * d + 1] >> c & 1))
       return true;
   return false;
+}
+
+/* Node i of the lower or upper end of the last direction, in the list of its nodes. */
+static inline int64_t tesi_iso_end_node(const TesiIso *iso, int end, int64_t i) {
+  return end ? iso->nodes - iso->nodes / iso->axis[iso->dim - 1].fine + i : i;
 }
 
 /* Plain version for tests, with Gauss points in each cell and all basis functions at each point. Host arrays. */

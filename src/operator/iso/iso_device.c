@@ -9,7 +9,7 @@ enum { WIDE = 32, HIGH = 8, BLOCK = 128, WHOLE = 256 /* threads, as in iso.cu */
 
 struct TesiIsoDevice {
   TesContext *context;
-  TesiKernel momentum, divergence, pressure, embed;
+  TesiKernel momentum, halve, divergence, pressure, embed;
   TeskIso arguments;
   void *numbers[6];
   unsigned threads;
@@ -89,6 +89,7 @@ TesStatus tesi_iso_device_create(const TesiIso *iso, TesiIsoDevice **device) {
   TES_TRY(tesi_program_get(
       ctx, &(TesiProgramDesc){.file = "iso.cu", .options = {"real=double", dim, threads}}, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_momentum", self->shared, &self->momentum));
+  if (iso->cut[0] || iso->cut[1]) TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_halve", 0, &self->halve));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_divergence", self->of_rows, &self->divergence));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_pressure", 0, &self->pressure));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_embed", 0, &self->embed));
@@ -109,6 +110,24 @@ void tesi_iso_device_destroy(TesiIsoDevice **device) {
   tes_context_destroy(&ctx);
 }
 
+/* At cuts: see iso.c. */
+static TesStatus halve(TesiIsoDevice *device, const TesiIso *iso, const TesiIsoStep *step) {
+  TesStatus status = TES_OK;
+  double k = step->k;
+  const void *load = step->load ? step->load->data : NULL;
+  long long count = iso->nodes / iso->axis[iso->dim - 1].fine;
+  for (int end = 0; end < 2 && status == TES_OK; end++) {
+    long long first = tesi_iso_end_node(iso, end, 0);
+    void *arguments[] = {
+        (void *)&step->u->data, (void *)&step->given->data, &load, &step->next->data, &k, &first, &count,
+        &device->arguments};
+    const TesiGrid grid = {(unsigned)((count + BLOCK - 1) / BLOCK), 1, 1};
+    if (iso->cut[end])
+      status = tesi_kernel_launch(device->context, &device->halve, grid, BLOCK, 0, arguments);
+  }
+  return status;
+}
+
 TesStatus tesi_iso_device_momentum(TesiIsoDevice *device, const TesiIso *iso, const TesiIsoStep *step) {
   TeskIso *a = &device->arguments;
   double k = step->k, nu = step->nu;
@@ -122,9 +141,11 @@ TesStatus tesi_iso_device_momentum(TesiIsoDevice *device, const TesiIso *iso, co
                        &nu,
                        a};
   const int chunks = (iso->axis[2].fine + a->planes - 1) / a->planes;
-  return tesi_kernel_launch(device->context, &device->momentum,
-                            (TesiGrid){(unsigned)(a->tiles[0] * a->tiles[1]), (unsigned)chunks, 1},
-                            device->threads, device->shared, arguments);
+  const TesStatus status =
+      tesi_kernel_launch(device->context, &device->momentum,
+                         (TesiGrid){(unsigned)(a->tiles[0] * a->tiles[1]), (unsigned)chunks, 1},
+                         device->threads, device->shared, arguments);
+  return status == TES_OK ? halve(device, iso, step) : status;
 }
 
 static TesStatus over_pressures(TesiIsoDevice *device, const TesiKernel *kernel, void **arguments) {

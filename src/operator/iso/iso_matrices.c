@@ -194,6 +194,7 @@ TesStatus tesi_iso_matrices_create(const TesiIso *iso, double nu, TesiIsoMatrice
               divergence = {divergence_entry, iso->pressures, dim * iso->nodes, power(5, dim), dim},
               embedding = {embedding_entry, iso->nodes, iso->pressures, power(2, dim), 1};
   *matrices = NULL;
+  TES_TRY(tesi_one_rank(ctx, "a comparison with assembled matrices of element iso"));
   TES_NEW(&m);
   m->context = tesi_context_retain(ctx);
   m->iso = iso;

@@ -483,14 +483,25 @@ done:
   return status;
 }
 
+static TesStatus move_widened(const TesOperator *op, TesOperator *widened, const TesFunction *const b[3]) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  TesFunction *own[3] = {NULL, NULL, NULL};
+  for (int d = 0; d < 3; d++) TES_TRY(tesi_operator_continue(op, b[d], &own[d]));
+  if (tesi_transport_move(widened, (const TesFunction *const *)own) != TES_OK)
+    TES_FAIL(TES_INVALID_INPUT, "%s", tes_context_message(widened->context));
+done:
+  for (int d = 0; d < 3; d++) tes_function_destroy(&own[d]);
+  return status;
+}
+
 TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiTransport *t = op->plan;
   const TesTermDesc *term = tesi_form_term(&op->desc.form, TES_TERM_TRANSPORT, 0);
   TesOperator *widened = tesi_operator_widened(op);
-  if (widened && tesi_transport_move(widened, b) != TES_OK)
-    TES_FAIL(TES_INVALID_INPUT, "%s", tes_context_message(widened->context));
+  if (widened) TES_TRY(move_widened(op, widened, b));
   for (int d = 0; d < 3; d++) {
     const TesFunction **own = (const TesFunction **)&term->b[d];
     tes_function_destroy((TesFunction **)own);

@@ -159,7 +159,7 @@ static const TesiSupport support_of_iso = {
     .halved = true,
     .field = "u",
     .unknowns = "u, p",
-    .ranks = {.because = "space.element: q works on several"},
+    .ranks = {.meshes = TESI_ON_GRID, .has = ~UINT64_C(0)},
     .tell = tesi_navier_stokes_tell};
 const TesiEquation tesi_navier_stokes_iso = {.name = "navier_stokes",
                                              .support = &support_of_iso,

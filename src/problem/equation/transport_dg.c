@@ -38,7 +38,7 @@ done:
 }
 
 static bool is_periodic(const TesProblem *p, int boundary) {
-  return p->space->axis[boundary / 2].periodic;
+  return p->mesh->box_periodic[boundary / 2];
 }
 
 static TesStatus load_rows(const TesProblem *p, const TesOperator *whole, TesVector *b) {

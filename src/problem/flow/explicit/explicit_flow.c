@@ -1,17 +1,19 @@
 #include "problem/flow/explicit/explicit_flow.h"
+#include "device/copies.h"
 #include "multigrid/multigrid.h"
 #include "krylov/solver.h"
 
 static TesStatus create_vectors(TesiExplicitFlow *flow) {
   TesContext *ctx = flow->context;
   TesStatus status = TES_OK;
-  const int64_t velocities = flow->iso->dim * flow->iso->nodes, pressures = flow->iso->pressures;
+  const int64_t pressures = flow->iso->pressures;
   TesVector **const velocity[] = {&flow->u[0], &flow->u[1], &flow->given, &flow->load},
                     **const of_pressure[] = {&flow->p, &flow->q,       &flow->s,
                                              &flow->b, &flow->weights, &flow->ones};
   double *weight = NULL;
-  for (int j = 0; j < 4; j++) TES_TRY(tes_vector_create(ctx, velocities, TES_DOUBLE, velocity[j]));
-  for (int j = 0; j < 6; j++) TES_TRY(tes_vector_create(ctx, pressures, TES_DOUBLE, of_pressure[j]));
+  for (int j = 0; j < 4; j++) TES_TRY(tesi_vector_create_on(flow->velocity, TES_DOUBLE, velocity[j]));
+  for (int j = 0; j < 6; j++)
+    TES_TRY(tesi_vector_create_on(flow->pressure->layout, TES_DOUBLE, of_pressure[j]));
   TES_TRY(tes_vector_fill(flow->ones, 1));
   TES_ALLOC(&weight, pressures);
   for (int64_t i = 0; i < pressures; i++) {
@@ -29,12 +31,23 @@ done:
   return status;
 }
 
-static TesStatus create_solver(TesiExplicitFlow *flow, const TesMesh *mesh, bool direct) {
+static TesStatus create_spaces(TesiExplicitFlow *flow, const TesMesh *mesh, const TesiLayout *velocity) {
   static const uint8_t none[64];
   TesContext *ctx = flow->context;
   TesStatus status = TES_OK;
-  const TesTermDesc diffusion = {.term = TES_TERM_DIFFUSION};
   TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = 1, .given = none}, &flow->pressure));
+  if (velocity)
+    flow->velocity = tesi_layout_retain(velocity);
+  else
+    TES_TRY(tesi_layout_create_plain(ctx, flow->iso->dim * flow->iso->nodes, &flow->velocity));
+done:
+  return status;
+}
+
+static TesStatus create_solver(TesiExplicitFlow *flow, bool direct) {
+  TesContext *ctx = flow->context;
+  TesStatus status = TES_OK;
+  const TesTermDesc diffusion = {.term = TES_TERM_DIFFUSION};
   const TesOperatorDesc desc = {.space = flow->pressure, .form = {1, &diffusion, 0}};
   TES_TRY(tes_operator_create(ctx, &desc, &flow->laplace));
   /* On cells stretched towards walls a polynomial of this degree takes about one cycle per step, and patches take
@@ -57,8 +70,8 @@ done:
   return status;
 }
 
-TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const uint8_t *given, double nu, double k,
-                                    bool direct, TesiExplicitFlow **flow) {
+TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const TesiLayout *velocity, const uint8_t *given,
+                                    double nu, double k, bool direct, TesiExplicitFlow **flow) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   TesiExplicitFlow *self = NULL;
@@ -70,8 +83,9 @@ TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const uint8_t *given, d
   self->context = tesi_context_retain(ctx);
   self->nu = nu, self->k = k;
   TES_TRY(tesi_iso_create(mesh, given, &self->iso));
+  TES_TRY(create_spaces(self, mesh, velocity));
   TES_TRY(create_vectors(self));
-  TES_TRY(create_solver(self, mesh, direct));
+  TES_TRY(create_solver(self, direct));
   *flow = self;
   self = NULL;
 done:
@@ -98,6 +112,7 @@ void tesi_explicit_flow_destroy(TesiExplicitFlow **flow) {
   tes_operator_destroy(&self->laplace);
   tes_operator_destroy(&self->assembled);
   tes_space_destroy(&self->pressure);
+  tesi_layout_destroy(&self->velocity);
   tesi_iso_matrices_destroy(&self->matrices);
   tesi_iso_destroy(&self->iso);
   tesi_free(ctx, &self);
@@ -149,14 +164,19 @@ TesStatus tesi_explicit_flow_momentum(TesiExplicitFlow *flow) {
                             flow->given,
                             flow->loaded ? flow->load : NULL,
                             flow->u[1 - flow->now]};
-  return flow->matrices ? tesi_iso_matrices_momentum(flow->matrices, &step)
-                        : tesi_iso_momentum(flow->iso, &step);
+  const TesStatus status = flow->matrices ? tesi_iso_matrices_momentum(flow->matrices, &step)
+                                          : tesi_iso_momentum(flow->iso, &step);
+  return status == TES_OK ? tesi_sum_copies(flow->context, flow->velocity->shared, TES_DOUBLE, step.next->data)
+                          : status;
 }
 
 TesStatus tesi_explicit_flow_divergence(TesiExplicitFlow *flow, const TesVector *u) {
   const double scale = -1 / flow->k;
-  return flow->matrices ? tesi_iso_matrices_divergence(flow->matrices, scale, u, flow->b)
-                        : tesi_iso_divergence(flow->iso, scale, u, flow->b);
+  const TesStatus status = flow->matrices ? tesi_iso_matrices_divergence(flow->matrices, scale, u, flow->b)
+                                          : tesi_iso_divergence(flow->iso, scale, u, flow->b);
+  return status == TES_OK
+             ? tesi_sum_copies(flow->context, flow->pressure->layout->shared, TES_DOUBLE, flow->b->data)
+             : status;
 }
 
 TesStatus tesi_explicit_flow_pressure(TesiExplicitFlow *flow, double rate, const TesVector *q) {

@@ -22,6 +22,7 @@ typedef struct TesiExplicitFlow {
   TesiIso *iso;
   TesiIsoMatrices *matrices; /* used for products in the place of iso; NULL: iso */
   TesSpace *pressure;
+  TesiLayout *velocity;             /* of u */
   TesOperator *laplace, *assembled; /* assembled: used for the solver's products; NULL: laplace */
   TesiCoarse *direct;               /* NULL: by cycles */
   TesMultigrid *multigrid;
@@ -40,10 +41,10 @@ typedef struct TesiExplicitFlow {
   int kept_step;
 } TesiExplicitFlow;
 
-/* mesh: of the pressure; given: as tesi_iso_create(); u, p and q begin as zero. Errors: those of tesi_iso_create();
- * TES_INVALID_INPUT if the mean of q is not free. */
-TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const uint8_t *given, double nu, double k,
-                                    bool direct, TesiExplicitFlow **flow);
+/* mesh: of the pressure; velocity: the layout of velocities (NULL: one rank); given: as tesi_iso_create(); u, p and q
+ * begin as zero. Errors: those of tesi_iso_create(); TES_INVALID_INPUT if the mean of q is not free. */
+TesStatus tesi_explicit_flow_create(const TesMesh *mesh, const TesiLayout *velocity, const uint8_t *given,
+                                    double nu, double k, bool direct, TesiExplicitFlow **flow);
 void tesi_explicit_flow_destroy(TesiExplicitFlow **flow);
 /* The state becomes u and p (p <- p minus its mean); q is 0. */
 TesStatus tesi_explicit_flow_begin(TesiExplicitFlow *flow);

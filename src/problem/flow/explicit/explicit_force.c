@@ -26,7 +26,7 @@ static TesStatus create_vectors(TesContext *ctx, TesiSplit *pr) {
   TesStatus status = TES_OK;
   TesVector **const all[] = {&pr->work.b, &pr->work.d};
   for (int i = 0; i < 2; i++)
-    if (!*all[i]) TES_TRY(tes_vector_create(ctx, pr->full->length, TES_DOUBLE, all[i]));
+    if (!*all[i]) TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, all[i]));
 done:
   return status;
 }

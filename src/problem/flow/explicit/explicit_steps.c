@@ -17,14 +17,16 @@ static TesiExplicitFlow *flow_of(const TesProblem *p) {
 
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
+/* On several ranks both meshes are cut at the same places (mesh/box.c). */
 static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
-  double *x[3] = {NULL};
+  double *x[3] = {NULL}, *last = NULL;
   TesMeshDesc desc = {.dim = coarse->dim, .kind = TES_MESH_BOX};
+  TES_TRY(tesi_mesh_gather_vertices(coarse, &last));
   for (int d = 0; d < coarse->dim; d++) {
-    const double *from = coarse->coordinates[d];
-    desc.cells[d] = 2 * coarse->box[d];
+    const double *from = d + 1 == coarse->dim ? last : coarse->coordinates[d];
+    desc.cells[d] = 2 * coarse->window[d].cells;
     TES_ALLOC(&x[d], desc.cells[d] + 1);
     for (int i = 0; i <= desc.cells[d]; i++)
       x[d][i] = i % 2 ? (from[i / 2] + from[i / 2 + 1]) / 2 : from[i / 2];
@@ -33,6 +35,7 @@ static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
   TES_TRY(tes_mesh_create(ctx, &desc, fine));
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &x[d]);
+  tesi_free(ctx, &last);
   return status;
 }
 
@@ -43,12 +46,12 @@ static TesStatus create_spaces(TesProblem *p, TesiSplit *pr) {
   TES_TRY(tesi_split_create_both(p, pr, 1, 1));
   TES_CHECK(!pr->walls.any_open,
             "boundary: element iso needs the normal velocity on all boundaries: velocity or slip");
-  const int64_t length = pr->taylor_hood->pressure->length;
-  TES_TRY(tes_vector_create(ctx, p->space->length, TES_DOUBLE, &p->u));
+  const TesiLayout *layout = pr->taylor_hood->pressure->layout;
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->u));
   pr->u = tesi_space_range(p->space, p->u, 0);
   pr->p = tesi_space_range(p->space, p->u, 1);
-  TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &pr->work.ps));
-  TES_TRY(tes_vector_create(ctx, length, TES_DOUBLE, &pr->mean.ones));
+  TES_TRY(tesi_vector_create_on(layout, TES_DOUBLE, &pr->work.ps));
+  TES_TRY(tesi_vector_create_on(layout, TES_DOUBLE, &pr->mean.ones));
   TES_TRY(tes_vector_fill(pr->mean.ones, 1));
   for (int c = 0; c < p->mesh->dim; c++) TES_TRY(tes_vector_part(pr->full, &pr->u, c, &p->component[c]));
 done:
@@ -65,8 +68,8 @@ static TesStatus create_flow(TesProblem *p, TesiSplit *pr) {
   TES_TRY(halve(coarse, &fine));
   p->mesh = fine;
   TES_TRY(create_spaces(p, pr));
-  TES_TRY(tesi_explicit_flow_create(coarse, pr->velocity->given, pr->nu, p->in_time->march.dt, direct,
-                                    &pr->explicit_flow));
+  TES_TRY(tesi_explicit_flow_create(coarse, pr->full->layout, pr->velocity->given, pr->nu,
+                                    p->in_time->march.dt, direct, &pr->explicit_flow));
   p->op = tesi_operator_retain(pr->explicit_flow->laplace);
   snprintf(p->text.method, sizeof p->text.method, "Algorithm 4, explicit; pressure: %s",
            direct ? "fast diagonalization" : "conjugate gradients with V-cycles");
@@ -210,6 +213,7 @@ static void warn_of_cells(TesProblem *p, double largest) {
   double h = 0;
   for (int d = 0; d < mesh->dim; d++)
     for (int i = 0; i < mesh->box[d]; i++) h = fmax(h, mesh->coordinates[d][i + 1] - mesh->coordinates[d][i]);
+  tesi_reduce(p->context, TESI_MAXIMUM, 1, &h);
   if (!(largest * h > most * pr->nu)) return;
   pr->warned_of_cells = true;
   tesi_log(
@@ -264,6 +268,9 @@ static TesStatus begin_step(void *user, TesiLimits *limits) {
     const TesVector u = tesi_space_range(pr->full, flow_of(p)->u[flow_of(p)->now], d);
     double h = INFINITY;
     for (int i = 0; i < mesh->box[d]; i++) h = fmin(h, mesh->coordinates[d][i + 1] - mesh->coordinates[d][i]);
+    h = -h;
+    tesi_reduce(ctx, TESI_MAXIMUM, 1, &h);
+    h = -h;
     TES_TRY(tes_vector_maximum(&u, &largest));
     limits->crossed = fmax(limits->crossed, largest / h);
     stiff += 4 / (h * h), square += largest * largest;
