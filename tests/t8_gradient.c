@@ -333,13 +333,16 @@ static void problems_stay(void **state) {
   TesProblem *p;
   TesMesh *mesh;
   TesSolveResult result;
-  assert_true(solve(cases[0].text, 0, NULL, &c, &p, &mesh));
-  const double before = number_of(c, p, mesh, "square");
-  assert_ok(ctx, tes_case_gradient(c, p, "square", 1, &(TesCaseDatum){.key = "k"}));
-  assert_true(number_of(c, p, mesh, "square") == before);
-  assert_ok(ctx, tes_problem_solve(p, &result));
-  assert_true(number_of(c, p, mesh, "square") == before);
-  leave(&c, &p, &mesh);
+  for (int i = 0; i < CASES; i += 10) {
+    const char *value = cases[i].values[0];
+    assert_true(solve(cases[i].text, 0, NULL, &c, &p, &mesh));
+    const double before = number_of(c, p, mesh, value);
+    assert_ok(ctx, tes_case_gradient(c, p, value, 1, &(TesCaseDatum){.key = "k"}));
+    assert_true(number_of(c, p, mesh, value) == before);
+    assert_ok(ctx, tes_problem_solve(p, &result));
+    assert_true(number_of(c, p, mesh, value) == before);
+    leave(&c, &p, &mesh);
+  }
 }
 
 /* The solution and its adjoint by kernels: as the processor has them. */

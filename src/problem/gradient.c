@@ -177,6 +177,8 @@ static TesStatus differentiate(const TesiAdjoint *s, TesVariation *variation) {
     TES_FAIL(TES_INVALID_INPUT,
              "parts of cells are there for data inside the domain alone: not for boundaries, a "
              "velocity, or data of heated bodies");
+  TES_CHECK(!cells || s->what->kind != TES_VALUE_FORCE || !s->parts,
+            "parts of cells: this force has stresses on faces, since the boundary meets others that are held");
   for (int64_t c = 0; cells && c < p->mesh->cells; c++) cells[c] = 0;
   TES_TRY(tesi_varied_create(p, variation, &varied));
   TES_TRY(tesi_adjoint_add_forms(s, &varied, cells, &sum));
