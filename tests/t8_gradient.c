@@ -119,16 +119,21 @@ static const Case cases[] = {
     {"supports that meet",
      "problem: elasticity\nconstants: {E: 200, nu: 0.3, q: 0.7, T: 0.4}\nmesh: {box: {dim: 2, cells: [4, 2], "
      "upper: [2, 1]}, kind: forest, refine_where: \"0.6 - x\"}\nspace: {degree: 2}\ndata: {young: \"E*(1 + "
-     "0.1*x)\", poisson: nu, expansion: 0.3, temperature: T*y, f: [0, -q]}\nboundary: {all: {traction: [0, q]}, "
-     "left: {displacement: [0, 0.01]}, bottom: {displacement: [\"0.02*x\", 0]}, top: {robin: {alpha: 3, g: [q, "
-     "0]}}}\nsolver: {tolerance: 1e-13}\noutput: {values: {push: {force: left, of: x}, hold: {force: bottom, of: "
+     "0.1*x)\", poisson: nu, expansion: 0.3, temperature: T*y, f: [0, -q]}\nboundary: {all: {traction: [0, "
+     "q]}, "
+     "left: {displacement: [0, 0.01]}, bottom: {displacement: [\"0.02*x\", 0]}, top: {robin: {alpha: 3, g: "
+     "[q, "
+     "0]}}}\nsolver: {tolerance: 1e-13}\noutput: {values: {push: {force: left, of: x}, hold: {force: bottom, "
+     "of: "
      "y}}}\n",
      {"push", "hold"},
      {"E", "nu", "q", "T", "data.f[1]|[0, \"-q + @\"]", "boundary.left.displacement[1]|[0, \"0.01 + @\"]",
       "boundary.bottom.displacement[0]|[\"0.02*x + @\", 0]"}},
     {"stokes",
-     "problem: stokes\nconstants: {m: 0.7, k: 1.3}\nmesh: {box: {dim: 2, cells: [4, 3], upper: [2, 1]}}\nspace: "
-     "{element: q, degree: 3}\ndata: {nu: m, alpha: 0.4*k, f: [\"k*y\", \"x + m\"]}\nboundary: {all: {velocity: "
+     "problem: stokes\nconstants: {m: 0.7, k: 1.3}\nmesh: {box: {dim: 2, cells: [4, 3], upper: [2, "
+     "1]}}\nspace: "
+     "{element: q, degree: 3}\ndata: {nu: m, alpha: 0.4*k, f: [\"k*y\", \"x + m\"]}\nboundary: {all: "
+     "{velocity: "
      "[0, 0]}, left: {velocity: [\"k*y*(1 - y)\", 0]}, right: {pressure: 0.3*k + y}}\nsolver: {tolerance: "
      "1e-13}\noutput: {values: {drag: {force: bottom, of: x}, out: {integral: right, of: u*u*nx + p}, p: "
      "{point: [0.31, 0.42], of: p*vx}, push: {force: left, of: x}, loss: {mean: domain, of: ux*uy + py}}}\n",
@@ -138,8 +143,10 @@ static const Case cases[] = {
     {"stokes in a closed box",
      "problem: stokes\nconstants: {m: 0.7, k: 1.3}\nmesh: {box: {dim: 2, cells: [3, 3]}, kind: forest, "
      "refine_where: \"0.4 - x\"}\nspace: {element: q, degree: 2}\ndata: {nu: m, f: [\"k*y\", \"x*x\"], form: "
-     "symmetric}\nboundary: {all: {velocity: [0, 0]}, top: {velocity: [k, 0]}, right: slip}\nsolver: {tolerance: "
-     "1e-13}\noutput: {values: {drag: {force: top, of: x}, lift: {force: left, of: x}, p: {point: [0.31, 0.42], "
+     "symmetric}\nboundary: {all: {velocity: [0, 0]}, top: {velocity: [k, 0]}, right: slip}\nsolver: "
+     "{tolerance: "
+     "1e-13}\noutput: {values: {drag: {force: top, of: x}, lift: {force: left, of: x}, p: {point: [0.31, "
+     "0.42], "
      "of: p}, square: {integral: domain, of: u*u + p*p}}}\n",
      {"drag", "lift", "p", "square"},
      {"m", "k", "data.f[0]|[\"k*y + @\", \"x*x\"]", "boundary.top.velocity[0]|[\"k + @\", 0]"}},
@@ -151,9 +158,11 @@ static const Case cases[] = {
      {"drag", "flow"},
      {"m", "k"}},
     {"stokes in a cube",
-     "problem: stokes\nconstants: {m: 0.7, k: 1.3}\nmesh: {box: {dim: 3, cells: [2, 2, 2]}}\nspace: {element: q, "
+     "problem: stokes\nconstants: {m: 0.7, k: 1.3}\nmesh: {box: {dim: 3, cells: [2, 2, 2]}}\nspace: "
+     "{element: q, "
      "degree: 2}\ndata: {nu: m, f: [\"k*y\", 0, z]}\nboundary: {all: {velocity: [0, 0, 0]}, left: {velocity: "
-     "[\"k*y*(1 - y)*z*(1 - z)\", 0, 0]}, right: outflow}\nsolver: {tolerance: 1e-13}\noutput: {values: {drag: "
+     "[\"k*y*(1 - y)*z*(1 - z)\", 0, 0]}, right: outflow}\nsolver: {tolerance: 1e-13}\noutput: {values: "
+     "{drag: "
      "{force: front, of: x}, loss: {integral: domain, of: uy*uz + p}}}\n",
      {"drag", "loss"},
      {"m", "k"}},
@@ -389,9 +398,10 @@ static void refused(void **state) {
       "problem: poisson\nconstants: {k: 1, n: 2}\nmesh: {box: {dim: 2, cells: [4, 4], upper: "
       "[k, 1]}}\ndata: {a: n, f: 1, c: \"tgamma(1 + n*x)\"}\noutput: {values: {m: {mean: "
       "domain}, top: {max: domain}}}\n";
-  static const char closed[] = "problem: stokes\nmesh: {box: {dim: 2, cells: [4, 4]}}\nspace: {element: q}\n"
-                               "boundary: {all: {velocity: [0, 0]}, left: {velocity: [0, 0]}}\noutput: {values: "
-                               "{m: {mean: domain, of: u}}}\n";
+  static const char closed[] =
+      "problem: stokes\nmesh: {box: {dim: 2, cells: [4, 4]}}\nspace: {element: q}\n"
+      "boundary: {all: {velocity: [0, 0]}, left: {velocity: [0, 0]}}\noutput: {values: "
+      "{m: {mean: domain, of: u}}}\n";
   static const struct {
     const char *text, *value, *key, *message;
   } bad[] = {{slab, "mena", "k", "output.values has no value mena; did you mean 'mean'?"},
@@ -404,7 +414,7 @@ static void refused(void **state) {
              {other, "top", "data.a", "a largest or smallest value has kinks"},
              {flow, "m", "data.f", "it is a list: add the number of an entry"},
              {flow, "m", "data.f[0]", "gradients are there for poisson, transport, elasticity and stokes with"},
-             {closed, "m", "boundary.left.velocity[0]", "the direction has a net flux of -1 through"}};
+             {closed, "m", "boundary.left.velocity[0]", "its net flux is -1, of 1 through"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     TesCase *c;
     TesProblem *p;

@@ -351,52 +351,6 @@ static void versions(void **state) {
   tes_mesh_destroy(&mesh);
 }
 
-/* Zeros, numbers whose 52 bits are noise, or the first of both: as they were, and no longer than their bits. */
-typedef struct Noise {
-  int64_t from, end;
-} Noise;
-
-static double noise_at(const Noise *noise, int64_t c) {
-  const uint64_t bits = ((uint64_t)c + 1) * 0x9e3779b97f4a7c15u, mixed = (bits ^ bits >> 29) * 0xbf58476d1ce4e5b9u;
-  return c >= noise->from && c < noise->end ? 1 + ldexp((double)(mixed >> 12), -52) : 0;
-}
-
-static TesStatus fill_noise(void *user, int64_t first, int64_t count, double *values) {
-  for (int64_t c = 0; c < count; c++) values[c] = noise_at(user, first + c);
-  return TES_OK;
-}
-
-static void noise_is_kept(void **state) {
-  enum { CELLS = 20000 };
-  static const Noise of[] = {{0, CELLS}, {7000, CELLS}, {0, 0}, {5000, 5100}};
-  (void)state;
-  for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-    Noise noise = of[i];
-    Made m = made(2, 1, CELLS, 0);
-    int columns;
-    TesVtkhdf *file = create("noise.vtkhdf", false);
-    const TesVtuArray cells = {.name = "noise", .fill = fill_noise, .user = &noise};
-    assert_int_equal(tes_vtkhdf_write(file,
-                                      &(TesVtuDesc){.dim = 2,
-                                                    .degree = 1,
-                                                    .cells = CELLS,
-                                                    .coordinates = {.fill = fill_x, .user = &m},
-                                                    .cell_fields = &cells,
-                                                    .cell_field_count = 1},
-                                      0),
-                     TES_OK);
-    tes_vtkhdf_destroy(&file);
-    const hid_t h = open_file("noise.vtkhdf"), set = H5Dopen2(h, "VTKHDF/CellData/noise", H5P_DEFAULT);
-    double *values = read_rows(h, "VTKHDF/CellData/noise", 0, CELLS, &columns);
-    for (int64_t c = 0; c < CELLS; c++) assert_true(values[c] == noise_at(&noise, c));
-    const double bytes = (double)H5Dget_storage_size(set), noisy = 8. * (double)(noise.end - noise.from);
-    assert_in_range((int)bytes, (int)(0.8 * noisy), (int)(0.9 * noisy + 0.1 * 8 * CELLS));
-    free(values);
-    H5Dclose(set);
-    H5Fclose(h);
-  }
-}
-
 /* The mesh of a problem is written once as long as it stays. */
 static void a_mesh_stays(void **state) {
   (void)state;
@@ -599,7 +553,7 @@ static void files_left(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_solution),    cmocka_unit_test(steps),
-      cmocka_unit_test(noise_is_kept), cmocka_unit_test(a_mesh_stays),    cmocka_unit_test(a_file_goes_on),
+      cmocka_unit_test(a_mesh_stays),    cmocka_unit_test(a_file_goes_on),
       cmocka_unit_test(what_is_refused), cmocka_unit_test(killed_at_any_moment),
       cmocka_unit_test(a_full_disk),     cmocka_unit_test(files_left),
       cmocka_unit_test(versions)};

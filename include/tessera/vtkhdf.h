@@ -2,8 +2,7 @@
  *  VTKHDF files for ParaView and VTK: all steps of a run in one HDF5 file, with the fields of VTU files (vtu.h).
  *
  *  Cells of any degree are Lagrange quadrilaterals and hexahedra. The mesh is written once per change and used by the
- *  following steps. Numbers are float64, shuffled and compressed by zlib in chunks, by the threads of the context; bytes
- *  that are noise are stored.
+ *  following steps. Numbers are float64, shuffled and compressed by zlib in chunks, by the threads of the context.
  *
  *  A file of one solution (version 1.0 of the format) is read by VTK 9.1 and newer, a file of steps (version 2.0) by
  *  VTK 9.4 and newer. If the process ends at any moment, even killed, the file has all earlier steps; so has a file

@@ -7,7 +7,8 @@ import numpy as np
 from ._binding import ffi, lib
 from ._core import Filler, InvalidInput, refuse, text_of
 
-DATA = {"a": "a", "nu": "a", "mu": "a", "c": "c", "alpha": "c", "lambda_": "lambda", "lambda": "lambda", "f": "f", "b": "b"}
+DATA = {name: name for name in ("a", "c", "lambda", "f", "b")}
+DATA.update({"nu": "a", "mu": "a", "alpha": "c", "lambda_": "lambda"})
 LISTS = ("f", "b")
 
 

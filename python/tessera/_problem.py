@@ -161,7 +161,8 @@ class Problem(Solution):
     def __repr__(self):
         info = self.info
         time = f", step {info['step']} of {info['steps']} at time {info['time']:.6g}" if info["steps"] else ""
-        return f"<tessera.Problem in {', '.join(self.field_names[:4])} over {self.mesh.cells} cells, degree {self.space.degree}{time}>"
+        names = ", ".join(self.field_names[:4])
+        return f"<tessera.Problem in {names} over {self.mesh.cells} cells, degree {self.space.degree}{time}>"
 
     def _solve(self, function, progress):
         result = ffi.new("TesSolveResult *")

@@ -174,10 +174,10 @@ class Solution(Noun):
 
         value: an expression in the fields, whose integral it is, or the arguments of value(). of: a datum, to which a
         number is added: "a", "c", "f", "f[1]", "b[0]", "mu", "lambda_", "boundary.NAME", "boundary.NAME[1]",
-        "boundary.NAME.alpha", "boundary.NAME.pressure", "materials.NAME.a"; or a direction in the data: {"a": "x*y", "boundary": {"left": 1}},
-        functions as those of Problem; or a list of these, which gives an array. cells=True: an array of the parts of
-        all cells, the derivatives by the datum in this cell alone. Steady poisson, transport, elasticity, and stokes
-        with element q."""
+        "boundary.NAME.alpha", "boundary.NAME.pressure", "materials.NAME.a"; or a direction in the data: {"a": "x*y",
+        "boundary": {"left": 1}}, functions as those of Problem; or a list of these, which gives an array. cells=True:
+        an array of the parts of all cells, the derivatives by the datum in this cell alone. Steady poisson, transport,
+        elasticity, and stokes with element q."""
         from ._gradient import of_problem  # pylint: disable=import-outside-toplevel
 
         arguments = {"of": value} if isinstance(value, str) else dict(value)

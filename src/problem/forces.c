@@ -190,9 +190,6 @@ TesStatus tesi_force_weights(const TesProblem *p, const TesiForces *of, int boun
   TesStatus status = TES_OK;
   Nodes n = {
       .problem = p, .of = of, .space = of->space(p, direction), .boundary = boundary, .direction = direction};
-  TES_CHECK(tesi_force_is_support(p, boundary, direction),
-            "the force on boundary %s is an integral of stresses that are given, which is not differentiated",
-            tes_mesh_boundary_name(p->mesh, boundary));
   TES_TRY(find_nodes(&n));
   for (int64_t i = 0; i < n.space->length; i++) {
     const double part = n.on[i] && n.faces[i] > 1 ? 1. / n.faces[i] : 0;

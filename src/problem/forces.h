@@ -40,8 +40,7 @@ TesStatus tesi_force_on(const TesProblem *problem, const TesiForces *of, int bou
                         double *force);
 
 /* The force is sum of weight_i r_i + sum over all supports of int shared (sigma n), where `shared` has the values own
- * on the boundary and other on other supports. All are times of->sign, [length of the space]. Errors:
- * TES_INVALID_INPUT (no support). */
+ * on the boundary, a support, and other on other supports. All are times of->sign, [length of the space]. */
 typedef struct TesiForceWeights {
   double *weight, *own, *other;
 } TesiForceWeights;

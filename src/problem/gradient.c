@@ -32,6 +32,18 @@ static const char *refused_problem(const TesProblem *p) {
   return NULL;
 }
 
+static const char *refused_force(const TesProblem *p, const TesValue *what) {
+  const int axis = tesi_force_axis(what);
+  if (!p->equation->adjoint || !p->equation->adjoint->forces)
+    return "there are forces of flows and elasticity";
+  if (what->where != TES_ON_BOUNDARY || axis < 0 || axis >= p->mesh->dim)
+    return "a force is on a boundary, in direction x, y or z";
+  return tesi_force_is_support(p, what->number, axis)
+             ? NULL
+             : "the stresses on this boundary are given, and the force is their integral, which is not "
+               "differentiated";
+}
+
 static const char *refused_value(const TesProblem *p, const TesValue *what) {
   switch (what->kind) {
   case TES_VALUE_INTEGRAL:
@@ -39,7 +51,7 @@ static const char *refused_value(const TesProblem *p, const TesValue *what) {
   case TES_VALUE_POINT:
     return NULL;
   case TES_VALUE_FORCE:
-    return p->equation->adjoint && p->equation->adjoint->forces ? NULL : "there are forces of flows and elasticity";
+    return refused_force(p, what);
   case TES_VALUE_ERROR:
     return "a norm of the error is not differentiated; an integral of a square of the solution is";
   case TES_VALUE_MAXIMUM:
@@ -172,13 +184,11 @@ static TesStatus differentiate(const TesiAdjoint *s, TesVariation *variation) {
   double sum = 0, *cells = variation->cells;
   const bool apart = variation->boundaries || varies_velocity(variation) ||
                      s->what->kind == TES_VALUE_POINT || s->what->where == TES_ON_BOUNDARY;
-  if (cells &&
-      (variation->boundaries || varies_velocity(variation) || tesi_numbered_heated(p->mesh, &p->numbered)))
+  if (cells && (variation->boundaries || varies_velocity(variation) ||
+                tesi_numbered_heated(p->mesh, &p->numbered) || (s->what->kind == TES_VALUE_FORCE && s->parts)))
     TES_FAIL(TES_INVALID_INPUT,
              "parts of cells are there for data inside the domain alone: not for boundaries, a "
-             "velocity, or data of heated bodies");
-  TES_CHECK(!cells || s->what->kind != TES_VALUE_FORCE || !s->parts,
-            "parts of cells: this force has stresses on faces, since the boundary meets others that are held");
+             "velocity, data of heated bodies, or forces where supports meet");
   for (int64_t c = 0; cells && c < p->mesh->cells; c++) cells[c] = 0;
   TES_TRY(tesi_varied_create(p, variation, &varied));
   TES_TRY(tesi_adjoint_add_forms(s, &varied, cells, &sum));

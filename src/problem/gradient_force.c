@@ -14,8 +14,7 @@ static TesStatus take_forces(TesiAdjoint *s, const TesiForces *of) {
   TES_ALLOC(&weight, p->space->length);
   TES_ALLOC(&own, space->length);
   TES_ALLOC(&other, space->length);
-  TES_TRY(tesi_force_weights(p, of, s->what->number, s->axis,
-                             &(TesiForceWeights){weight + first, own, other}));
+  TES_TRY(tesi_force_weights(p, of, s->what->number, s->axis, &(TesiForceWeights){weight + first, own, other}));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &s->weight));
   TES_TRY(tes_vector_set(s->weight, weight));
   for (int i = 0; i < 2; i++) {
@@ -44,22 +43,24 @@ static TesStatus begin_force(TesiAdjoint *s) {
   const TesiForces *of = p->equation->adjoint->forces;
   char stress[TESI_STRESS_TEXT];
   bool any;
-  const char *axis = s->what->of ? s->what->of : "x";
-  s->axis = axis[0] && !axis[1] ? axis[0] - 'x' : -1;
-  TES_CHECK(s->axis >= 0 && s->axis < p->mesh->dim && s->what->where == TES_ON_BOUNDARY,
-            "a force is on a boundary, in direction x, y or z, got '%.60s'", axis);
+  s->axis = tesi_force_axis(s->what);
   TES_TRY(take_forces(s, of));
   TES_TRY(shares(s, &any));
   of->stress(p, s->axis, stress);
   snprintf(s->text, sizeof s->text, "shared*(%s)", stress);
   for (int b = 0; any && b < tes_mesh_boundaries(p->mesh); b++) {
     if (!tesi_force_is_support(p, b, s->axis) || tesi_mesh_is_group(p->mesh, b)) continue;
-    s->part[s->parts++] = (TesiAdjointPart){
-        {.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = b, .of = s->text},
-        s->shared[b != s->what->number]};
+    s->part[s->parts++] =
+        (TesiAdjointPart){{.kind = TES_VALUE_INTEGRAL, .where = TES_ON_BOUNDARY, .number = b, .of = s->text},
+                          s->shared[b != s->what->number]};
   }
 done:
   return status;
+}
+
+int tesi_force_axis(const TesValue *what) {
+  const char *axis = what->of ? what->of : "x";
+  return axis[0] && !axis[1] ? axis[0] - 'x' : -1;
 }
 
 TesStatus tesi_adjoint_begin(TesiAdjoint *s) {

@@ -350,7 +350,8 @@ done:
 }
 
 /* The same of stresses that are written with a number for data.a. */
-static TesStatus add_stress(const TesiAdjoint *s, const TesiVaried *v, const TesiAdjointPart *part, double *sum) {
+static TesStatus add_stress(const TesiAdjoint *s, const TesiVaried *v, const TesiAdjointPart *part,
+                            double *sum) {
   const TesProblem *p = s->problem;
   const TesiAdjointOf *of = p->equation->adjoint;
   const TesFunction *a = v->like.numbered.data.a;

@@ -51,10 +51,11 @@ typedef struct TesiAdjoint {
   TesiAdjointPart *part; /* [parts] whose sum the value is, beside weight . residual */
   int parts, axis;       /* axis: of a force */
   char text[TESI_STRESS_TEXT + 20];
-  TesVector *weight, *shared[2]; /* of a force: its residuals and, on its boundary and on others, its stresses */
-  TesVector *slope;              /* derivative of the parts by u_i, also at given nodes */
-  TesVector *z;                  /* 0 at given nodes, minus the weight */
-  TesVector of[TESI_AXES];       /* views of z, by component */
+  TesVector *weight,
+      *shared[2];          /* of a force: its residuals and, on its boundary and on others, its stresses */
+  TesVector *slope;        /* derivative of the parts by u_i, also at given nodes */
+  TesVector *z;            /* 0 at given nodes, minus the weight */
+  TesVector of[TESI_AXES]; /* views of z, by component */
   int fields;
   TesiField field[TESI_ADJOINT_FIELDS];
 } TesiAdjoint;
@@ -62,6 +63,8 @@ typedef struct TesiAdjoint {
 /* Parts and weights of s->what. */
 TesStatus tesi_adjoint_begin(TesiAdjoint *adjoint);
 void tesi_adjoint_end(TesiAdjoint *adjoint);
+/* The direction of a force; not one of the mesh: its expression is none. */
+int tesi_force_axis(const TesValue *what);
 /* Adds the name of a part to fields, and returns how many there are. */
 int tesi_adjoint_part_fields(const TesiAdjoint *adjoint, const TesiAdjointPart *part, int fields,
                              TesiField *field);

@@ -27,7 +27,8 @@ TesStatus tesi_vtu_stream_begin(TesContext *ctx, const TesiVtuStreamDesc *desc, 
   const int64_t block = (int64_t)desc->block, blocks = (desc->bytes + block - 1) / block,
                 batch = (int64_t)BLOCKS_PER_THREAD * tes_context_threads(ctx);
   s->batch = (int)(blocks < batch ? blocks : batch);
-  s->bound = compressBound(desc->block) + 8 * (size_t)desc->shuffle; /* a plane may begin another kind of block */
+  s->bound =
+      compressBound(desc->block) + 8 * (size_t)desc->shuffle; /* a plane may begin another kind of block */
   TES_ALLOC(&s->sizes, s->batch);
   TES_ALLOC(&s->plain, s->batch * block);
   if (desc->shuffle) TES_ALLOC(&s->mixed, s->batch * block);
@@ -66,15 +67,14 @@ static bool is_noise(const unsigned char *bytes, size_t length) {
 
 /* One stream of the shuffled bytes; returns zlib's code. The last bits of numbers are noise, on which deflate spends
  * most of its time: these are stored as they are. */
-static int compress_shuffled(const TesiVtuStream *s, const unsigned char *from, size_t length, unsigned char *to,
-                             uLongf *size) {
+static int compress_shuffled(const TesiVtuStream *s, const unsigned char *from, size_t length,
+                             unsigned char *to, uLongf *size) {
   const size_t bytes = (size_t)s->desc.shuffle, plane = length / bytes;
   z_stream z = {.next_out = to, .avail_out = (uInt)*size};
   int code = deflateInit(&z, s->desc.level);
   for (size_t b = 0; b < bytes && code == Z_OK; b++) {
     const bool last = b + 1 == bytes;
-    code = deflateParams(&z, is_noise(from + b * plane, plane) ? 0 : s->desc.level,
-                         Z_DEFAULT_STRATEGY);
+    code = deflateParams(&z, is_noise(from + b * plane, plane) ? 0 : s->desc.level, Z_DEFAULT_STRATEGY);
     z.next_in = (unsigned char *)from + b * plane, z.avail_in = (uInt)plane;
     if (code == Z_OK) code = deflate(&z, last ? Z_FINISH : Z_NO_FLUSH);
     if (code == Z_STREAM_END) code = last ? Z_OK : Z_BUF_ERROR;

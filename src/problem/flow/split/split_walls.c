@@ -420,8 +420,7 @@ static TesStatus evaluate_all(const TesProblem *p, const TesiGiven *given, const
                               double *value) {
   TesStatus status = TES_OK;
   for (int c = 0; c < p->mesh->dim && status == TES_OK; c++)
-    status =
-        evaluate(p->context, given->how[c] == TESI_STRONG ? given->g[c] : NULL, w, value + c * w->count);
+    status = evaluate(p->context, given->how[c] == TESI_STRONG ? given->g[c] : NULL, w, value + c * w->count);
   return status;
 }
 
@@ -435,9 +434,6 @@ static TesStatus put_wall(const TesProblem *p, int boundary, const TesiGiven *di
   const int dim = p->mesh->dim, priority = given->priority;
   double *put = direction ? value + dim * w->count : value;
   TES_TRY(evaluate_all(p, given, w, value));
-  TES_CHECK(!direction || w->normal || !asks_normal(&direction[boundary]),
-            "boundary.%s: a direction with normals, which the velocity given there does not have",
-            tes_mesh_boundary_name(p->mesh, boundary));
   if (direction) TES_TRY(evaluate_all(p, &direction[boundary], w, put));
   for (int64_t i = 0; i < w->count; i++) {
     double square = 0;
