@@ -31,7 +31,8 @@ rm -rf "$folder/raw" "$folder/wheel"
 export PATH=$venv/bin:$PATH
 # The headers of Python differ between processors by pyconfig.h alone, and the module is of the stable ABI.
 _PYTHON_HOST_PLATFORM=linux-aarch64 pip wheel -q --no-deps --no-build-isolation -w "$folder/raw" "$root" "${options[@]}"
-auditwheel repair --ldpaths "$libraries:$libraries/openblas-pthread:$system/lib/aarch64-linux-gnu" -w "$folder/wheel" "$folder"/raw/*.whl
+auditwheel repair --ldpaths "$libraries:$libraries/openblas-pthread:$system/lib/aarch64-linux-gnu" \
+  -w "$folder/wheel" "$folder"/raw/*.whl
 wheel=$(echo "$folder"/wheel/*.whl)
 size=$(stat -c %s "$wheel")
 [ "$size" -le 41943040 ] || die "$wheel has $size bytes, at most 40 MiB are wanted"

@@ -356,8 +356,11 @@ static TesStatus add_stress(const TesiAdjoint *s, const TesiVaried *v, const Tes
   const TesiAdjointOf *of = p->equation->adjoint;
   const TesFunction *a = v->like.numbered.data.a;
   char stress[TESI_STRESS_TEXT];
-  Density d = {
-      .directions = 1, .direction = {{a}}, .where = TES_ON_BOUNDARY, .number = part->what.number, .part = part};
+  Density d = {.directions = 1,
+               .direction = {{a, NULL}},
+               .where = TES_ON_BOUNDARY,
+               .number = part->what.number,
+               .part = part};
   if (!part->shared || !of->stress || vanishes(p, a, NULL)) return TES_OK;
   of->stress(p, s->axis, "d0", stress);
   snprintf(d.text, TEXT, "shared*(%s)", stress);
