@@ -1,6 +1,6 @@
 /* Run: ctest -R t8_gradient. Derivatives of values by data against central differences of solves (fourth order, two
- * steps) and hand formulas: poisson, transport, elasticity on boxes, trees and curved cells; parts of cells; refusals;
- * devices with kernels beside the processor. */
+ * steps) and hand formulas: poisson, transport, elasticity and stokes with their forces, on boxes, trees and curved
+ * cells; parts of cells; refusals; devices with kernels beside the processor. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
