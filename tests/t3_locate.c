@@ -1,6 +1,8 @@
 /* Run: ctest -R t3_locate. Which cell has a point: boxes, deformed and curved cells, forests with hanging nodes;
  * insides, faces, corners, outside. */
 #include "functional_testing.h"
+#include "basis/lagrange.h"
+#include "geometry/cell_line.h"
 #include "geometry/locate.h"
 
 enum { POINTS = 300 };
@@ -152,7 +154,40 @@ static void test_map(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* Bernstein coefficients of polynomials by their values: the sum of Bernstein polynomials has these values, elsewhere
+ * it lies between the coefficients. */
+static void test_coefficients(void **state) {
+  enum { MOST = TESI_GEOMETRY_DEGREE, PLACES = 41 };
+  uint64_t seed = 5;
+  (void)state;
+  for (int degree = 1; degree <= MOST; degree++) {
+    const TesiLine *line = tesi_line(degree);
+    const int n = degree + 1;
+    double value[MOST + 1], c[MOST + 1], least = INFINITY, largest = -INFINITY, place[PLACES],
+                                         B[PLACES * (MOST + 1)], G[PLACES * (MOST + 1)];
+    for (int i = 0; i < n; i++) value[i] = test_random(&seed);
+    for (int i = 0; i < n; i++) {
+      c[i] = 0;
+      for (int j = 0; j < n; j++) c[i] += line->control[i * n + j] * value[j];
+      least = fmin(least, c[i]), largest = fmax(largest, c[i]);
+    }
+    for (int p = 0; p < PLACES; p++) place[p] = p / (PLACES - 1.);
+    tesi_lagrange(n, line->point, PLACES, place, B, G);
+    for (int p = 0; p < PLACES; p++) {
+      double lagrange = 0, bernstein = 0, binomial = 1;
+      for (int j = 0; j < n; j++) {
+        lagrange += B[p * n + j] * value[j];
+        bernstein += c[j] * binomial * pow(place[p], j) * pow(1 - place[p], degree - j);
+        binomial *= (double)(degree - j) / (j + 1);
+      }
+      assert_near(bernstein, lagrange, 1e-11);
+      assert_true(lagrange >= least - 1e-11 && lagrange <= largest + 1e-11);
+    }
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_kinds), cmocka_unit_test(test_map)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_coefficients), cmocka_unit_test(test_kinds),
+                                     cmocka_unit_test(test_map)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

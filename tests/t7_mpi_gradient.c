@@ -47,7 +47,18 @@ static const Case cases[] = {
      "von_mises}, inner: {point: [1, 0.5], of: sxy}}}\n",
      {"end", "stress", "inner"},
      {"E", "nu", "q"},
-     false}};
+     false},
+    {"problem: stokes\nconstants: {m: 0.7, k: 1.3}\nmesh: {box: {cells: [4, 4]}, kind: forest, refine_where: "
+     "\"0.4 "
+     "- x\"}\nspace: {element: q, degree: 2}\ndata: {nu: m, f: [\"k*y\", \"x*x\"]}\nboundary: {all: "
+     "{velocity: [0, "
+     "0]}, left: {velocity: [\"k*y*(1 - y)\", 0]}, right: {pressure: 0.3*k + y}}\nsolver: {tolerance: "
+     "1e-13}\n"
+     "output: {values: {drag: {force: bottom, of: x}, push: {force: left, of: x}, p: {point: [0.5, 0.5], of: "
+     "p}}}\n",
+     {"p", "drag", "push"},
+     {"data.nu", "m", "k"},
+     true}};
 
 /* derivative[VALUES][KEYS]; parts[VALUES]: the sums of those of cells of the first key. */
 static void differentiate(TesContext *ctx, const Case *is, double derivative[VALUES][KEYS],

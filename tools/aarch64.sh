@@ -7,47 +7,18 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=tools/setup.sh
 . "$root/tools/setup.sh"
+# shellcheck source=tools/aarch64_system.sh
+. "$root/tools/aarch64_system.sh"
 [ $# = 1 ] || {
   sed -n '3s/^# *//p' "$0" >&2
   exit 2
 }
-for program in aarch64-linux-gnu-gcc qemu-aarch64 mmdebstrap; do
-  if ! command -v $program >/dev/null; then
-    say "$program is not installed: nothing is compiled for 64-bit ARM"
-    exit 77
-  fi
-done
+needs_aarch64
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 system=$folder/system
 
-# Packages are unpacked and not set up: what they would do then, links of alternatives, is done here. Links that begin
-# with / would lead into this machine.
-make_system() {
-  local packages link libraries=usr/lib/aarch64-linux-gnu headers=usr/include/aarch64-linux-gnu
-  packages=$(printf ,%s "${packages_libraries[@]}" "${packages_parts[@]}")
-  rm -rf "$system"
-  mmdebstrap --variant=extract --architectures=arm64 --include="libc6-dev,libgcc-12-dev$packages" bookworm \
-    "$system.new" >"$folder/system.log" 2>&1 || {
-    tail -n 5 "$folder/system.log"
-    rm -rf "$system.new"
-    say "the packages of 64-bit ARM cannot be fetched"
-    exit 77
-  }
-  cd "$system.new"
-  find . -path './*lib/*' -lname '/*' | while read -r link; do
-    if [ -e ".$(readlink "$link")" ]; then ln -sfr ".$(readlink "$link")" "$link"; fi
-  done
-  ln -sr $libraries/openblas-pthread/lib*.so.? $libraries
-  ln -sr $libraries/openblas-pthread/pkgconfig/openblas.pc $libraries/pkgconfig
-  for link in blas lapack; do
-    ln -sr $libraries/openblas-pthread/pkgconfig/$link-openblas.pc $libraries/pkgconfig/$link.pc
-  done
-  ln -sr $headers/openblas-pthread/*.h $headers
-  cd "$root"
-  mv "$system.new" "$system"
-}
-[ -d "$system" ] || make_system
+make_aarch64_system "$system"
 
 # All that is compiled: the library, the program, these tests.
 build=$folder/build

@@ -19,8 +19,16 @@ packages_petsc=(petsc-dev python3-petsc4py python3-mpi4py)
 packages_packages=(lintian debootstrap dpkg-dev python3-cffi)
 # Of the steps slow and aarch64: a cross compiler, and what runs its programs.
 packages_aarch64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user mmdebstrap)
+# Of that processor, beside the libraries: Python, to compile and to try the wheel.
+packages_aarch64_python=(python3 libpython3-dev python3-numpy python3-cffi-backend)
 
 say() { printf '%s\n' "$*"; }
+
+# The commit of the sources, where no file of it has changed; otherwise it fails.
+wheel_commit() {
+  git -C "$root" rev-parse HEAD 2>/dev/null || return 1
+  [ -z "$(git -C "$root" status --porcelain --untracked-files=no)" ]
+}
 die() {
   say "$*" >&2
   exit 3

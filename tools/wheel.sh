@@ -5,6 +5,8 @@
 # Needs pip with network. PYTHON names the interpreter (python3), DEFINES more arguments of CMake.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=tools/setup.sh
+. "$root/tools/setup.sh"
 python=${PYTHON:-python3}
 options=()
 forests=
@@ -35,4 +37,5 @@ if [ "$forests" ]; then # the licence of the whole, in the place of the licence 
   wheel pack -d "$work/raw" "$work"/open/*
 fi
 auditwheel repair -w "$out" "$work"/raw/*.whl
+wheel_commit >"$out/commit" || rm "$out/commit"
 ls -l "$out"

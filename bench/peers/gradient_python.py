@@ -8,6 +8,7 @@ import time
 
 import tessera
 
+WALLS = {"all": {"velocity": [0, 0]}, "left": {"velocity": ["4*y*(1 - y)", 0]}, "right": "outflow"}
 OUTPUT = {"values": {"square": {"integral": "domain", "of": "u*u"}}}
 HELD = {"all": {"traction": [0, 0]}, "left": {"displacement": [0, 0]}}
 CASES = {
@@ -22,6 +23,7 @@ CASES = {
         "data.young",
     ),
     "transport, 2D": ("transport", {"box": {"dim": 2, "cells": [64, 64]}}, {"b": ["1", "y"], "a": "1"}, None, "data.a"),
+    "stokes, 2D": ("stokes", {"box": {"dim": 2, "cells": [48, 48]}}, {"nu": 1, "f": [0, "x"]}, WALLS, "data.nu"),
 }
 
 
@@ -32,6 +34,8 @@ def main():
         case = {"problem": problem, "mesh": mesh, "data": {"f": "1", **data}, "output": OUTPUT}
         if boundary:
             case["boundary"] = boundary
+        if problem == "stokes":
+            case["space"] = {"element": "q"}
         solves, gradients = [], []
         for _ in range(repeats):
             result = tessera.solve(case)

@@ -9,11 +9,13 @@
  *  of the data, by the problem's own quadrature: the result is the derivative of the discrete value, up to the
  *  tolerance of both solves. Meshes stay as they are; in adaptive solves the mesh is the last one.
  *
- *  Of poisson, transport and elasticity with element q. A is symmetric without a velocity: then the adjoint solve is
- *  one more solve with the multigrid that is there. With a velocity the transposed problem is set up, which costs as
- *  much as the problem.
+ *  Of poisson, transport, elasticity and steady stokes with element q. A is symmetric without a velocity that carries:
+ *  then the adjoint solve is one more solve with the multigrid that is there. With such a velocity the transposed
+ *  problem is set up, which costs as much as the problem.
  *
- *  Values are integrals, means and values at points of any expression that is differentiable in the fields. */
+ *  Values are integrals, means and values at points of any expression that is differentiable in the fields, and forces
+ *  on boundaries that give a velocity or a displacement. Where boundaries of a flow meet, the velocity of smaller
+ *  length holds, also while it varies. */
 #ifndef TESSERA_GRADIENT_H
 #define TESSERA_GRADIENT_H
 
@@ -35,16 +37,16 @@ typedef struct TesVariation {
   const TesBoundary *boundary; /**< [boundaries] name (NULL: all others), g and alpha */
   /** [cells of the mesh, on several ranks of this one], filled: the part of each cell, which is the derivative by the
    *  direction in this cell alone.
-   *  NULL: not wanted. Boundaries, b, and data of heated bodies have no parts. */
+   *  NULL: not wanted. Boundaries, b, data of heated bodies, and forces where supports meet have no parts. */
   double *cells;
   double derivative; /**< filled */
 } TesVariation;
 
 /** The derivatives of a value of the last solution in some directions. Cost: an adjoint solve, and per direction and
  *  function some sums over the cells. The monitor of the solve is not called. Errors: TES_INVALID_INPUT (problems in
- *  time, flows, discontinuous elements, streamline terms, a solution that is determined up to a constant or a rigid
- *  motion; values with kinks as the largest, and forces; names and functions as tes_problem_create()),
- *  the errors of tes_solver_solve(). */
+ *  time, elements rt and dg, streamline terms, a solution that is determined up to a constant or a rigid motion; values
+ *  with kinks as the largest, forces of given stresses; a direction whose velocities have a net flux in a closed
+ *  domain; names and functions as tes_problem_create()), the errors of tes_solver_solve(). */
 TesStatus tes_problem_gradient(TesProblem *problem, const TesValue *what, int count, TesVariation *variation);
 
 /** A datum of a case, by which a value is differentiated. */

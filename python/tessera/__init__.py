@@ -14,6 +14,7 @@ from ._arrays import Vector
 from ._binding import ffi as _ffi, lib as _lib
 from ._case import Result, solve
 from ._core import Context, Error, FileError, InvalidInput, Interrupted, MissingComponent, NotConverged, OutOfMemory
+from ._field import Field
 from ._mesh import Mesh
 from ._problem import Problem
 from ._space import Space
@@ -26,6 +27,7 @@ __version__ = _ffi.string(_lib.tes_version()).decode()
 __all__ = [
     "Context",
     "Error",
+    "Field",
     "FileError",
     "Interrupted",
     "InvalidInput",

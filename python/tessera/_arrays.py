@@ -237,6 +237,9 @@ class Vector:
     def __len__(self):
         return self.length
 
+    def __repr__(self):
+        return f"<tessera.Vector of {self.length} {self.precision} numbers on {self.context.device}>"
+
     def _interface(self):
         return {
             "shape": (self.length,),

@@ -14,7 +14,7 @@ from ._binding import ffi, lib
 from ._core import Context, MissingComponent, _Lines, keep_error, own, text_of
 from ._gradient import of_case
 from ._solution import Solution
-from ._types import Path
+from ._types import Array, Path
 
 SUMMARY = ("status", "problem", "iterations", "dofs", "dim", "degree", "tolerance", "device", "threads", "precision")
 
@@ -24,18 +24,52 @@ class Result(Solution):
 
     Fields, points and files are those of Solution: fields["u"], sample(points, "ux"), plot(), to_vtu(path), .."""
 
+    report: dict[str, Any]
+    name: str
+
     def __init__(self, context, pointer, report, name):
         self.context, self._p, self.report, self.name = context, pointer, report, name
         self._case = None
 
-    status = property(lambda self: self.report["status"], doc='"converged", "not_converged", ..')
-    iterations = property(lambda self: self.report["iterations"])
-    residuals = property(lambda self: np.array(self.report["residuals"], float), doc="Relative, one an iteration.")
-    errors = property(lambda self: self.report.get("errors", {}), doc="Of a case with an exact solution: {name: norm}.")
-    times = property(lambda self: self.report["times"], doc="Seconds by part: set-up, solve, ..")
-    points = property(lambda self: self.report.get("points", []), doc="output.points: a dict a point.")
-    values = property(lambda self: self.report.get("values", {}), doc="output.values: {name: number}.")
-    warnings = property(lambda self: self.report.get("warnings", []))
+    @property
+    def status(self) -> str:
+        """ "converged", "not_converged", .."""
+        return self.report["status"]
+
+    @property
+    def iterations(self) -> int:
+        """Of all solves."""
+        return self.report["iterations"]
+
+    @property
+    def residuals(self) -> Array:
+        """Relative, one an iteration."""
+        return np.array(self.report["residuals"], float)
+
+    @property
+    def errors(self) -> dict[str, float]:  # type: ignore[override]
+        """Of a case with an exact solution: {name: norm}."""
+        return self.report.get("errors", {})
+
+    @property
+    def times(self) -> dict[str, float]:
+        """Seconds by part: set-up, solve, .."""
+        return self.report["times"]
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """output.points: a dict a point."""
+        return self.report.get("points", [])
+
+    @property
+    def values(self) -> dict[str, float]:
+        """output.values: {name: number}."""
+        return self.report.get("values", {})
+
+    @property
+    def warnings(self) -> list[str]:
+        """Of the solve."""
+        return self.report.get("warnings", [])
 
     def gradient(self, value: Any, of: Any, cells: bool = False) -> Any:
         """The derivative of a value by data of the case, for the price of one adjoint solve:
@@ -94,8 +128,10 @@ def as_text(case):
     """Text (None: a file) and name of a case: a dict, the text of a YAML file, or the path of one."""
     if isinstance(case, dict):
         return json.dumps(case, default=plain), "case"
-    if isinstance(case, str) and ("\n" in case or ":" in case and not os.path.exists(case)):
+    if isinstance(case, str) and (not case.strip() or "\n" in case or ":" in case and not os.path.exists(case)):
         return case, "case"
+    if not isinstance(case, (str, os.PathLike)):
+        raise TypeError(f"solve: {case!r} is no case: give the path of a case file, its text, or a dict")
     return None, os.fspath(case)
 
 

@@ -243,8 +243,13 @@ class Context:
                 lib.py_interrupt_end()
 
     def call(self, function, *arguments):
-        """The same, and raises what went wrong."""
-        self.check(self.try_call(function, *arguments))
+        """The same, and raises what went wrong. Here nan is of data: no iteration is made."""
+        try:
+            self.check(self.try_call(function, *arguments))
+        except NotConverged as error:
+            if error.status != "nan":
+                raise
+            raise InvalidInput(error.message, error.status, error.trace) from None
 
 
 def keep_error(_kind, error, trace):
@@ -293,6 +298,8 @@ class _Callable:
                 column.flags.writeable = False
                 arguments.append(column)
         values = np.asarray(self.call(*arguments))
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"{self.call!r} returned values of type {values.dtype}, expected real numbers")
         if values.ndim > 1 or (values.ndim == 1 and values.shape[0] not in (1, n)):
             raise ValueError(f"{self.call!r} returned an array of shape {values.shape} for {n} points")
         np.frombuffer(ffi.buffer(out, 8 * n))[:] = values
@@ -311,9 +318,13 @@ def py_release(user):
 
 
 def function(context, value):
-    """A TesFunction of a number, an expression such as "sin(pi*x)*y", a callable of NumPy arrays f(x, y, z, t), or for
-    the coefficient a of diffusion a matrix of them."""
+    """A TesFunction of a number, an expression such as "sin(pi*x)*y", a callable of NumPy arrays f(x, y, z, t), a field
+    of another solution, or for the coefficient a of diffusion a matrix of them."""
+    from ._field import Field  # pylint: disable=import-outside-toplevel
+
     place = place_of("TesFunction")
+    if isinstance(value, Field):
+        return value._p
     if isinstance(value, str):
         status = lib.tes_function_create_expression(context._p, value.encode(), place)
     elif isinstance(value, numbers.Real):
@@ -324,14 +335,17 @@ def function(context, value):
         if not status:
             _alive[handle] = handle
     elif isinstance(value, (list, tuple, np.ndarray)):
-        rows = [list(row) for row in value]
+        rows = [list(row) if isinstance(row, (list, tuple, np.ndarray)) else [] for row in value]
         if any(len(row) != len(rows) for row in rows):
-            raise TypeError("a coefficient that is a matrix is a square of numbers or functions")
+            raise TypeError(f"{value!r}: a coefficient that is a matrix is a square of numbers or functions")
         entries = [entry if entry is None else function(context, entry) for row in rows for entry in row]
         pointers = [ffi.NULL if entry is None else entry for entry in entries]
         status = lib.tes_function_create_matrix(context._p, len(rows), pointers, place)
     else:
-        raise TypeError(f"{value!r} is no function: give a number, an expression or a callable of x, y, z, t")
+        raise TypeError(
+            f"{value!r} is no function: give a number, an expression, a callable of x, y, z, t, or a field of another "
+            "solution, solution.field('u')"
+        )
     context.check(status)
     return own("function", place[0])
 
@@ -474,6 +488,18 @@ class Noun:
         return "\n".join(f"{key[len(prefix):]}: {text}" for key, text in WORDS.items() if key.startswith(prefix))
 
     _desc = ""
+
+
+def known_members(kind, more, without):
+    """The names of options: members of a description, names that Python adds, and without those that it hides."""
+    return [*more, *(name for name, _ in ffi.typeof(kind).fields if name not in without)]
+
+
+def check_options(options, known, what):
+    """Refuses the first name that is none of those."""
+    for name in options:
+        if name not in known:
+            raise refuse(name, known, what)
 
 
 def members(struct, skip=()):

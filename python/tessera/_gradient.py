@@ -7,7 +7,8 @@ import numpy as np
 from ._binding import ffi, lib
 from ._core import Filler, InvalidInput, refuse, text_of
 
-DATA = {"a": "a", "nu": "a", "mu": "a", "c": "c", "lambda_": "lambda", "lambda": "lambda", "f": "f", "b": "b"}
+DATA = {name: name for name in ("a", "c", "lambda", "f", "b")}
+DATA.update({"nu": "a", "mu": "a", "alpha": "c", "lambda_": "lambda"})
 LISTS = ("f", "b")
 
 
@@ -39,11 +40,14 @@ def boundary_of(name, direction):
 
 
 def named(of, dim):
-    """The direction of a name, 1 everywhere: "a", "f[1]", "boundary.left", "boundary.left.alpha", "materials.X.a"."""
+    """The direction of a name, 1 everywhere: "a", "f[1]", "boundary.left", "boundary.left.alpha",
+    "boundary.right.pressure", "materials.X.a"."""
     name, entry = entry_of(of, dim)
     one = [None] * entry + [1.0]
     if name.startswith("boundary."):
         place = name[len("boundary.") :]
+        if place.endswith(".pressure"):
+            return {"boundary": {place[: -len(".pressure")]: {"g": [None] * dim + [1.0]}}}
         if place.endswith(".alpha"):
             return {"boundary": {place[: -len(".alpha")]: {"alpha": 1.0}}}
         return {"boundary": {place: {"g": one}}}

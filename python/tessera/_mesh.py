@@ -52,7 +52,10 @@ class Mesh(Noun):
     ) -> Mesh:
         """A rectangle (two numbers of cells) or a cuboid (three), by default the unit one, with the boundaries left
         right bottom top (back front)."""
-        cells = [int(n) for n in cells]
+        given = np.asarray(cells)
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise InvalidInput(f"Mesh.box: {cells!r} are no numbers of cells, as [16, 16]", "invalid_input")
+        cells = [int(n) for n in given]
         dim = len(cells)
         if dim not in (2, 3):
             raise InvalidInput(f"Mesh.box: {dim} numbers of cells, expected 2 or 3", "invalid_input")
@@ -98,9 +101,14 @@ class Mesh(Noun):
     def from_meshio(cls, mesh: Any, **options: Any) -> Mesh:
         """A mesh of meshio, by a file in the format of Gmsh; its "gmsh:physical" cell data name boundaries and
         materials."""
+        if not hasattr(mesh, "cells_dict"):
+            raise TypeError(f"from_meshio: {mesh!r} is no mesh of meshio; from_gmsh reads files")
+        missing = {name for name in ("gmsh:physical", "gmsh:geometrical") if name not in mesh.cell_data}
+        data = {name: [np.zeros(len(block.data), np.int64) for block in mesh.cells] for name in missing}
+        whole = type(mesh)(mesh.points, mesh.cells, cell_data={**mesh.cell_data, **data}, field_data=mesh.field_data)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "mesh.msh")
-            mesh.write(path, file_format="gmsh22", binary=False)
+            whole.write(path, file_format="gmsh22", binary=False)
             return cls.from_gmsh(path, **options)
 
     @classmethod
@@ -160,9 +168,20 @@ class Mesh(Noun):
     def _info(self):
         return lib.tes_mesh_info(self._p)
 
-    info = property(lambda self: members(self._info()), doc="TesMeshInfo as a dict.")
-    dim = property(lambda self: self._info().dim, doc="2 or 3")
-    cells = property(lambda self: self._info().cells, doc="Number of cells.")
+    @property
+    def info(self) -> dict[str, Any]:
+        """TesMeshInfo as a dict."""
+        return members(self._info())
+
+    @property
+    def dim(self) -> int:
+        """2 or 3"""
+        return self._info().dim
+
+    @property
+    def cells(self) -> int:
+        """Number of cells."""
+        return self._info().cells
 
     @property
     def kind(self) -> str:

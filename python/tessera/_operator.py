@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Sequence
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from ._arrays import Vector, raw
 from ._binding import ffi, lib
-from ._core import Filler, InvalidInput, Noun, own, place_of, refuse, text_of
-from ._types import Array
+from ._core import Filler, InvalidInput, Noun, check_options, known_members, own, place_of, refuse, text_of
+from ._space import Space
+from ._types import Array, Function
 
 # Terms by the names of their data: Operator(space, a="1 + x", c=2) is diffusion and mass.
 TERMS = {"a": "diffusion", "c": "mass", "strain": "strain", "grad_div": "grad_div"}
@@ -48,6 +49,8 @@ class _OnUnknowns(LinearOperator):
             self._linear.unknowns, self._linear.unknown = len(free), ffi.from_buffer("int64_t[]", free)
 
     def _matvec(self, x):
+        if np.iscomplexobj(x):
+            return self._matvec(np.real(x)) + 1j * self._matvec(np.imag(x))
         if not self._on_host:
             return self._matvec_by_copies(x)
         if self.space.free is None:
@@ -145,7 +148,18 @@ class Operator(_OnUnknowns, Noun):
 
     _desc = "TesOperatorDesc"
 
-    def __init__(self, space, terms=None, *, robin=None, velocity=None, precision="double", penalty=None, **options):
+    def __init__(
+        self,
+        space: Space,
+        terms: Sequence[dict[str, Any]] | None = None,
+        *,
+        robin: dict[str, Function] | None = None,
+        velocity: Sequence[Function] | None = None,
+        precision: str = "double",
+        penalty: str | None = None,
+        **options: Any,
+    ) -> None:
+        check_options(options, known_members("TesOperatorDesc", [*TERMS, "robin", "velocity"], ("form",)), "Operator")
         terms = list(terms or ())
         for name in [name for name in TERMS if name in options]:
             terms.append({"term": TERMS[name], "a": {"all": options.pop(name)}})
@@ -209,7 +223,16 @@ class Multigrid(_OnUnknowns, Noun):
 
     _desc = "TesMultigridDesc"
 
-    def __init__(self, operator, precision="double", smoother=None, symmetric=True, **options):
+    def __init__(
+        self,
+        operator: Operator,
+        precision: str = "double",
+        smoother: str | dict[str, Any] | None = None,
+        symmetric: bool = True,
+        **options: Any,
+    ) -> None:
+        if not isinstance(operator, Operator):
+            raise TypeError(f"Multigrid: {operator!r} is no tessera.Operator")
         context = operator.context
         filler = Filler(context)
         desc = ffi.new("TesMultigridDesc *")
@@ -234,7 +257,7 @@ class Multigrid(_OnUnknowns, Noun):
             self.context.fail(status)
 
     def _matvec(self, x):
-        if self.precision == "double":
+        if self.precision == "double" or np.iscomplexobj(x):
             return super()._matvec(x)
         largest = float(np.max(np.abs(x), initial=0.0))  # float32 has entries of about 1
         if not largest > 0:

@@ -7,14 +7,16 @@ import numpy as np
 
 from ._arrays import Vector
 from ._binding import ffi, lib
-from ._core import Filler, InvalidInput, keep_error, members, own, place_of, refuse
+from ._core import Filler, InvalidInput, check_options, keep_error, known_members, members, own, place_of, refuse
 from ._mesh import Mesh
 from ._solution import Solution
 from ._space import as_list, space_of
 from ._types import Array, Functions
 
 # Names of data by equation: what they are in TesData.
-DATA = {"a": "a", "c": "c", "f": "f", "b": "b", "lambda_": "lambda", "mu": "a", "density": "c", "nu": "a"}
+DATA = {"a": "a", "c": "c", "f": "f", "b": "b", "lambda_": "lambda", "mu": "a", "density": "c", "nu": "a", "alpha": "c"}
+# Members of TesProblemDesc that have other names here.
+HIDDEN = ("data", "boundaries", "materials", "material", "add_load_user")
 # Words of conditions, and the condition that they are.
 CONDITIONS = {
     "dirichlet": "dirichlet",
@@ -23,6 +25,7 @@ CONDITIONS = {
     "neumann": "neumann",
     "traction": "neumann",
     "outflow": "neumann",
+    "pressure": "neumann",
     "robin": "robin",
     "slip": "slip",
     "roller": "slip",
@@ -30,9 +33,9 @@ CONDITIONS = {
 }
 
 
-def describe_boundary(name, given):
+def describe_boundary(name, given, dim, flow):
     """A row of TesBoundary: {"dirichlet": g}, {"robin": g, "alpha": a}, or g alone, which is dirichlet. Of several
-    components g is a list; None inside: this one is not given."""
+    components g is a list; None inside: this one is not given. A pressure is one number or expression."""
     row = dict(given) if isinstance(given, dict) else {"dirichlet": given}
     found = [word for word in CONDITIONS if word in row]
     if len(found) != 1:
@@ -41,6 +44,10 @@ def describe_boundary(name, given):
         )
     condition, g = CONDITIONS[found[0]], as_list(row.pop(found[0]))
     components = 0
+    if found[0] == "pressure":
+        if not flow and callable(g[0]):
+            raise TypeError(f"boundary '{name}': the pressure on a solid is a number or an expression")
+        g = [None] * dim + g if flow else [f"-({g[0]})*n{axis}" for axis in "xyz"[:dim]]
     if condition == "dirichlet" and len(g) > 1 and None in g:
         components = sum(1 << c for c, value in enumerate(g) if value is not None)
     return {
@@ -52,16 +59,21 @@ def describe_boundary(name, given):
     }
 
 
-def describe_boundaries(conditions, names):
+def describe_boundaries(conditions, mesh, flow):
     """Rows of all boundaries: "all" are those that no other entry names."""
+    names = mesh.boundaries
     for name in conditions:
         if name != "all" and name not in names:
             raise refuse(name, [*names, "all"], "boundary")
-    return [describe_boundary(name, given) for name, given in conditions.items()]
+    return [describe_boundary(name, given, mesh.dim, flow) for name, given in conditions.items()]
 
 
 class Iterations:
     """How an iteration went: `count`, `residuals` relative to the right-hand side, `seconds`."""
+
+    count: int
+    seconds: float
+    residuals: Array
 
     def __init__(self, result):
         self.count, self.seconds, self.floor = result.iterations, result.seconds, result.floor
@@ -106,6 +118,9 @@ class Problem(Solution):
         add_load: Callable[[Any, Array], None] | None = None,
         **options: Any,
     ):
+        if not isinstance(mesh, Mesh):
+            raise TypeError(f"Problem: {mesh!r} is no tessera.Mesh")
+        check_options(options, known_members("TesProblemDesc", DATA, HIDDEN), "Problem")
         self.context = mesh.context
         filler = Filler(self.context)
         desc = ffi.new("TesProblemDesc *")
@@ -131,7 +146,7 @@ class Problem(Solution):
         filler.fill(
             desc,
             {
-                "boundary": describe_boundaries(boundary, mesh.boundaries) if boundary else None,
+                "boundary": describe_boundaries(boundary, mesh, equation != "elasticity") if boundary else None,
                 "material": describe_materials(materials),
             },
             "Problem",
@@ -142,6 +157,12 @@ class Problem(Solution):
         place = place_of("TesProblem")
         self.context.call(lib.tes_problem_create, self.context._p, desc, place)
         self._p = own("problem", place[0])
+
+    def __repr__(self):
+        info = self.info
+        time = f", step {info['step']} of {info['steps']} at time {info['time']:.6g}" if info["steps"] else ""
+        names = ", ".join(self.field_names[:4])
+        return f"<tessera.Problem in {names} over {self.mesh.cells} cells, degree {self.space.degree}{time}>"
 
     def _solve(self, function, progress):
         result = ffi.new("TesSolveResult *")
@@ -170,7 +191,10 @@ class Problem(Solution):
         while self.info["step"] < self.info["steps"]:
             yield self.step()
 
-    time = property(lambda self: lib.tes_problem_info(self._p).time, doc="In time: the time of the solution.")
+    @property
+    def time(self) -> float:
+        """In time: the time of the solution."""
+        return lib.tes_problem_info(self._p).time
 
     def remesh(self, **options: Any) -> dict[str, Any]:
         """In time: fits the mesh to the solution, where that is due. Options are members of TesAdaptDesc: max_level,

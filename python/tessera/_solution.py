@@ -12,6 +12,7 @@ import numpy as np
 from ._arrays import Vector
 from ._binding import ffi, lib
 from ._core import InvalidInput, Noun, members, own, place_of, text_of
+from ._field import Field, field_of
 from ._mesh import Mesh, as_points
 from ._space import Space, space_of
 from ._types import Array, Path
@@ -35,6 +36,9 @@ class Fields(Mapping):
 
     def __len__(self):
         return len(self._solution.field_names)
+
+    def __repr__(self):
+        return f"<tessera fields {', '.join(self)} over {self._solution.mesh.cells} cells>"
 
 
 class Solution(Noun):
@@ -74,6 +78,11 @@ class Solution(Noun):
     def fields(self) -> Fields:
         """Fields by name, over cells: fields["u"][cell, point], at `coordinates`."""
         return Fields(self)
+
+    def field(self, name: str = "u") -> Field:
+        """A component of the solution as it is now, as a function of space: a coefficient of another problem, on any
+        mesh, or a callable of NumPy arrays. Where the build has HDF5."""
+        return field_of(self, name)
 
     @property
     def coordinates(self) -> Array:
@@ -165,9 +174,10 @@ class Solution(Noun):
 
         value: an expression in the fields, whose integral it is, or the arguments of value(). of: a datum, to which a
         number is added: "a", "c", "f", "f[1]", "b[0]", "mu", "lambda_", "boundary.NAME", "boundary.NAME[1]",
-        "boundary.NAME.alpha", "materials.NAME.a"; or a direction in the data: {"a": "x*y", "boundary": {"left": 1}},
-        functions as those of Problem; or a list of these, which gives an array. cells=True: an array of the parts of
-        all cells, the derivatives by the datum in this cell alone. Steady poisson, transport and elasticity."""
+        "boundary.NAME.alpha", "boundary.NAME.pressure", "materials.NAME.a"; or a direction in the data: {"a": "x*y",
+        "boundary": {"left": 1}}, functions as those of Problem; or a list of these, which gives an array. cells=True:
+        an array of the parts of all cells, the derivatives by the datum in this cell alone. Steady poisson, transport,
+        elasticity, and stokes with element q."""
         from ._gradient import of_problem  # pylint: disable=import-outside-toplevel
 
         arguments = {"of": value} if isinstance(value, str) else dict(value)

@@ -54,10 +54,25 @@ class Space(Noun):
             masks[names.index(name)] = sum(1 << c for c in which)
         return masks
 
-    length = property(lambda self: lib.tes_space_length(self._p), doc="Length of vectors: all nodes.")
-    dofs = property(lambda self: lib.tes_space_dofs(self._p), doc="Number of unknowns.")
-    degree = property(lambda self: lib.tes_space_degree(self._p))
-    components = property(lambda self: lib.tes_space_components(self._p))
+    @property
+    def length(self) -> int:
+        """Of vectors: all nodes."""
+        return lib.tes_space_length(self._p)
+
+    @property
+    def dofs(self) -> int:
+        """Number of unknowns."""
+        return lib.tes_space_dofs(self._p)
+
+    @property
+    def degree(self) -> int:
+        """Of polynomials."""
+        return lib.tes_space_degree(self._p)
+
+    @property
+    def components(self) -> int:
+        """Of functions."""
+        return lib.tes_space_components(self._p)
 
     def __repr__(self):
         return f"<tessera.Space of degree {self.degree}, {self.dofs} unknowns, {self.length} nodes>"

@@ -105,6 +105,58 @@ def test_over_a_file_of_gmsh():
             assert derivative == pytest.approx(expected, rel=1e-7), (value, name)
 
 
+FLOW = {
+    "problem": "stokes",
+    "constants": {"nu": 0.7, "peak": 1.2},
+    "mesh": {"box": {"cells": [4, 4], "upper": [2, 1]}},
+    "space": {"element": "q", "degree": 3},
+    "data": {"nu": "nu", "f": [0, "x"]},
+    "boundary": {
+        "all": {"velocity": [0, 0]},
+        "left": {"velocity": ["4*peak*y*(1 - y)", 0]},
+        "right": {"pressure": 0.3},
+    },
+    "solver": {"tolerance": 1e-13},
+    "output": {"values": {"drag": {"force": "bottom", "of": "x"}, "inlet": {"mean": "left", "of": "p"}}},
+}
+
+
+def test_of_a_flow():
+    """Drag and pressure of a channel: exact for a parabola, and against differences."""
+    result = tessera.solve(FLOW)
+    drag = result.gradient("drag", of=["nu", "peak", "boundary.right.pressure"])
+    assert drag == pytest.approx([2 * 4 * 1.2, 2 * 4 * 0.7, 0], abs=1e-9)  # nu du/dy times the length
+    inlet = result.gradient("inlet", of=["nu", "boundary.right.pressure"])
+    assert inlet == pytest.approx([8 * 1.2 * 2, 1], abs=1e-8)
+
+
+def test_of_a_problem_of_a_flow(square):
+    """By names of data: against differences."""
+
+    def force(nu=0.7, f=0.0, alpha=0.2, pressure=0.3):
+        problem = tessera.Problem(
+            square,
+            "stokes",
+            element="q",
+            degree=2,
+            nu=nu,
+            alpha=alpha,
+            f=[f"y + {f}", "x"],
+            boundary={"right": {"pressure": f"x*y + {pressure}"}, "all": {"velocity": [0, 0]}},
+            solver={"tolerance": 1e-13},
+        )
+        problem.solve()
+        return problem, problem.value(kind="force", boundary="left", of="x")
+
+    found = force()[0].gradient(
+        {"kind": "force", "boundary": "left", "of": "x"}, of=["nu", "f[0]", "alpha", "boundary.right.pressure"]
+    )
+    h, at = 1e-3, {"nu": 0.7, "f": 0.0, "alpha": 0.2, "pressure": 0.3}
+    for derivative, (name, value) in zip(found, at.items()):
+        expected = (force(**{name: value + h})[1] - force(**{name: value - h})[1]) / (2 * h)
+        assert derivative == pytest.approx(expected, rel=1e-5, abs=1e-9), name
+
+
 def test_refusals(square):
     """By name, with the reason."""
     result = tessera.solve(SLAB)

@@ -135,3 +135,12 @@ def test_refine_of_a_box():
     """The library says why not."""
     with pytest.raises(tessera.Error, match="forest|p4est"):
         tessera.Mesh.box([2, 2]).refine()
+
+
+def test_what_is_no_mesh():
+    """Fractions of cells, a single number, a path in the place of a mesh."""
+    for cells in ([2.5, 2], 4, "ab"):
+        with pytest.raises(tessera.InvalidInput, match="are no numbers of cells"):
+            tessera.Mesh.box(cells)
+    with pytest.raises(TypeError, match="no mesh of meshio; from_gmsh reads files"):
+        tessera.Mesh.from_meshio("mesh.msh")

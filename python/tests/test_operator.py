@@ -108,3 +108,20 @@ def test_emulated_gpu_inside_scipy():
         op = tessera.Operator(space, a="1 + x")
         results.append(cg(op, op.restrict(space.load("x")), M=tessera.Multigrid(op), rtol=1e-10)[0])
     assert results[0] == pytest.approx(results[1], abs=1e-11)
+
+
+def test_complex_vectors(square, rng):
+    """By real and imaginary part; nothing is left out."""
+    a = tessera.Operator(tessera.Space(square, 2), c=1)
+    for linear in (a, tessera.Multigrid(a), tessera.Multigrid(a, precision="single")):
+        x, y = rng.standard_normal((2, a.shape[0]))
+        assert linear @ (x + 1j * y) == pytest.approx(linear @ x + 1j * (linear @ y), rel=1e-12)
+
+
+def test_options_are_checked(square):
+    """Names that there are in Python, and what a cycle is of."""
+    space = tessera.Space(square, 2)
+    with pytest.raises(tessera.InvalidInput, match="expected one of a, c, .* robin, .* velocity"):
+        tessera.Operator(space, zzzz=1)
+    with pytest.raises(TypeError, match="is no tessera.Operator"):
+        tessera.Multigrid(space)

@@ -83,6 +83,23 @@ def test_callables_that_are_none(square):
         tessera.Problem(square, f=object())
     with pytest.raises(tessera.InvalidInput, match="no_such"):
         tessera.Problem(square, f="no_such(x)")
+    for wrong in (lambda x, y: None, lambda x, y: 1j * x, lambda x, y: "text"):
+        with pytest.raises(TypeError, match="expected real numbers"):
+            tessera.Problem(square, f=wrong)
+    with pytest.raises(tessera.InvalidInput, match="is nan at"):
+        tessera.Problem(square, f=lambda x, y: np.nan * x)
+    with pytest.raises(TypeError, match="a square of numbers"):
+        tessera.Problem(square, a=np.ones(3))
+
+
+def test_options_are_checked(square):
+    """Unknown names, with those that there are in Python."""
+    with pytest.raises(tessera.InvalidInput, match="no 'ff'; did you mean 'f'"):
+        tessera.Problem(square, ff=1)
+    with pytest.raises(tessera.InvalidInput, match="expected one of a, .* boundary, c, .* nu, "):
+        tessera.Problem(square, zzzz=1)
+    with pytest.raises(TypeError, match="is no tessera.Mesh"):
+        tessera.Problem("box")
 
 
 def test_callables_cannot_write_points(square):

@@ -111,6 +111,11 @@ def test_what_json_does_not_know():
     assert tessera.solve(EXACT, set={"space.degree": np.int64(3)}).report["degree"] == 3
     with pytest.raises(TypeError, match="Problem"):
         tessera.solve({**EXACT, "data": {"f": lambda x, y: x}})
+    for wrong in (None, [1], b"problem: poisson"):
+        with pytest.raises(TypeError, match="is no case: give the path"):
+            tessera.solve(wrong)
+    with pytest.raises(tessera.InvalidInput, match="problem: is missing"):
+        tessera.solve("")
 
 
 def test_not_converged_keeps_the_result():

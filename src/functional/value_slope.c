@@ -11,6 +11,7 @@ typedef struct Slope {
   const TesiQuantity *quantity;
   int direction;
   double factor;
+  int degree; /* of the quadrature of the value */
   const TesSpace *part;
   double *b;
 } Slope;
@@ -76,7 +77,7 @@ static void add_tasks(const void *data, TesiSpan span) {
 static TesStatus over_cells(const Slope *slope, int material) {
   TesContext *ctx = slope->part->context;
   TesStatus status = TES_OK;
-  const int threads = tes_context_threads(ctx), q = slope->part->degree + 3,
+  const int threads = tes_context_threads(ctx), q = slope->degree + 3,
             points = tesi_space_box(slope->part) ? q : tesi_min(q, TESI_GEOMETRY_POINTS);
   TesiQuantityBatches of = {.quantity = NULL};
   TesiSums sums = {0};
@@ -164,7 +165,7 @@ static TesStatus over_boundary(const Slope *s, int boundary) {
   TesiFacePlace *at = NULL;
   bool *wanted = NULL;
   int64_t faces;
-  const int q = s->part->degree + 3;
+  const int q = s->degree + 3;
   TES_CHECK(!tesi_mesh_is_inner(s->part->mesh, boundary),
             "a value on %s, whose faces lie between cells, is not differentiated",
             tes_mesh_boundary_name(s->part->mesh, boundary));
@@ -198,7 +199,7 @@ TesStatus tesi_functional_slope(const TesSpace *space, int fields, const TesiFie
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiQuantity *q = NULL;
-  Slope slope = {.factor = 1, .part = part, .b = b};
+  Slope slope = {.factor = 1, .degree = space->degree, .part = part, .b = b};
   TesValue size = *what;
   size.kind = TES_VALUE_INTEGRAL, size.of = "1";
   if (what->kind == TES_VALUE_MEAN) {

@@ -1,13 +1,10 @@
 /* Positions and Jacobians: the polynomial of a cell by sum factorization, then the analytic map. */
 #include <string.h>
 #include "basis/lagrange.h"
-#include "basis/gauss.h"
-#include "geometry/geometry.h"
+#include "geometry/cell_line.h"
 
 void tesi_geometry_tables(const TesiGeometry *g, int q, const double *points, double *B, double *G) {
-  double nodes[TESI_GEOMETRY_DEGREE + 1];
-  tesi_gauss_lobatto(g->degree + 1, nodes, NULL);
-  tesi_lagrange(g->degree + 1, nodes, q, points, B, G);
+  tesi_lagrange(g->degree + 1, tesi_line(g->degree)->point, q, points, B, G);
 }
 
 /* out[q][inner] <- sum over j of T[q][j] in[j][inner] */
@@ -148,9 +145,8 @@ TesStatus tesi_geometry_evaluate(const TesiGeometry *geometry, int64_t cell, int
   TesContext *ctx = g->context;
   TesStatus status = TES_OK;
   const int dim = g->dim, m = g->degree + 1;
-  double nodes[TESI_GEOMETRY_DEGREE + 1];
+  const double *nodes = tesi_line(g->degree)->point;
   TES_CHECK(cell >= 0 && cell < g->cells, "cell %lld of %lld", (long long)cell, (long long)g->cells);
-  tesi_gauss_lobatto(m, nodes, NULL);
   for (int p = 0; p < n; p++) {
     double B[3][TESI_GEOMETRY_DEGREE + 1], D[3][TESI_GEOMETRY_DEGREE + 1], at[3] = {0}, jacobian[9] = {0};
     for (int d = 0; d < dim; d++) tesi_lagrange(m, nodes, 1, &xi[p * dim + d], B[d], D[d]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/team.h"
+#include "geometry/cell_line.h"
 
 static const double round_off = TESI_LOCATE_ROUND_OFF;
 
@@ -207,6 +208,30 @@ static void grow(TesiCellBox *box, int dim, int64_t n, const double *x) {
   }
 }
 
+/* The box of the coefficients of a polynomial, which contains it. */
+static void grow_by_control(const TesiGeometry *g, int64_t cell, TesiCellBox *box) {
+  enum { MOST = TESI_GEOMETRY_DEGREE + 1 };
+  double values[MOST * MOST * MOST], line[MOST];
+  const int n = g->degree + 1, all = (int)g->cell_nodes;
+  const double *control = tesi_line(g->degree)->control;
+  for (int r = 0; r < g->dim; r++) {
+    for (int i = 0; i < all; i++) values[i] = g->nodes[(cell * all + i) * g->dim + r];
+    for (int stride = 1; stride < all; stride *= n)
+      for (int first = 0; first < all; first++) {
+        if (first / stride % n) continue;
+        for (int i = 0; i < n; i++) {
+          line[i] = 0;
+          for (int j = 0; j < n; j++) line[i] += control[i * n + j] * values[first + j * stride];
+        }
+        for (int i = 0; i < n; i++) values[first + i * stride] = line[i];
+      }
+    for (int i = 0; i < all; i++) {
+      box->low[r] = fmin(box->low[r], values[i]);
+      box->high[r] = fmax(box->high[r], values[i]);
+    }
+  }
+}
+
 TesStatus tesi_cell_box(const TesiGeometry *g, int64_t cell, TesiCellBox *box) {
   enum { LATTICE = 5 };
   double xi[LATTICE * LATTICE * LATTICE * 3], x[LATTICE * LATTICE * LATTICE * 3];
@@ -221,11 +246,11 @@ TesStatus tesi_cell_box(const TesiGeometry *g, int64_t cell, TesiCellBox *box) {
     status = tesi_geometry_evaluate(g, cell, n, xi, x, NULL);
     if (status == TES_OK) grow(box, g->dim, n, x);
   } else {
-    grow(box, g->dim, g->cell_nodes, g->nodes + cell * g->cell_nodes * g->dim);
+    grow_by_control(g, cell, box);
   }
   for (int d = 0; d < g->dim; d++) {
-    const double half = (box->high[d] - box->low[d]) / 2;
-    box->low[d] -= half, box->high[d] += half;
+    const double around = (box->high[d] - box->low[d]) / (g->map[0] ? 2 : 8);
+    box->low[d] -= around, box->high[d] += around;
   }
   return status;
 }

@@ -19,7 +19,8 @@ typedef struct TesiHit {
  * each cell, and Newton's method for cells near a point. */
 TesStatus tesi_mesh_find(const TesMesh *mesh, int64_t n, const double *x, double reach, TesiHit **hit,
                          int64_t *count);
-/* A box that contains a cell: twice the box of its nodes, or, for an analytic map, of a lattice of points. */
+/* A box that contains a cell and an eighth of its length around: of its Bernstein coefficients; for an analytic map
+ * twice the box of a lattice of points. */
 typedef struct TesiCellBox {
   double low[3], high[3];
 } TesiCellBox;

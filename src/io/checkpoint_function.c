@@ -26,7 +26,8 @@ static TesStatus find(const TesCheckpoint *checkpoint, const char *path, const c
   const TesSpace *space = tes_checkpoint_space(checkpoint);
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const int dim = space->mesh->dim, components = space->element->with_pressure ? dim : space->parts;
+  const bool flow = space->element->with_pressure || space->product;
+  const int dim = space->mesh->dim, components = flow ? dim : space->parts;
   const bool rate = strlen(name) == 2 && name[1] == 't', pressure = !strcmp(name, "p");
   const char *const at = strchr("uvw", *name);
   const bool known = pressure || (*name && at && (!name[1] || rate));
@@ -37,7 +38,7 @@ static TesStatus find(const TesCheckpoint *checkpoint, const char *path, const c
     *found = (Found){.field = "pressure", .padded = true};
   else
     TES_CHECK(found->field && tes_checkpoint_values(checkpoint, found->field) &&
-                  (pressure ? space->element->with_pressure : found->component < components),
+                  (pressure ? flow : found->component < components),
               "%s holds no %s", path, name);
 done:
   return status;

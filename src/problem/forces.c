@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include "functional/functional.h"
 
-/* A face held along its normals has a force in all directions. */
-static bool is_support(const TesProblem *p, int boundary, int direction) {
+bool tesi_force_is_support(const TesProblem *p, int boundary, int direction) {
   return tesi_problem_given(p, boundary, direction) || p->numbered.given[boundary].how[0] == TESI_NORMAL;
 }
 
@@ -91,7 +90,7 @@ static TesStatus find_nodes(Nodes *n) {
   TES_ALLOC(&n->weight, length);
   TES_ALLOC(&n->wanted, n->batches->boundaries + 1);
   for (int b = 0; b < n->batches->boundaries; b++) {
-    if (!is_support(n->problem, b, n->direction)) continue;
+    if (!tesi_force_is_support(n->problem, b, n->direction)) continue;
     int32_t *count = tesi_mesh_is_group(n->space->mesh, b) ? n->groups : n->faces;
     TES_TRY(mark(n, b, n->on));
     for (int64_t i = 0; i < length; i++) count[i] += n->on[i];
@@ -121,7 +120,7 @@ static TesStatus find_faces(Nodes *n, bool own, TesiBoundaryFace **face, int64_t
   TesContext *ctx = n->space->context;
   int64_t kept = 0;
   for (int b = 0; b < n->batches->boundaries; b++)
-    n->wanted[b] = (b == n->boundary) == own && is_support(n->problem, b, n->direction);
+    n->wanted[b] = (b == n->boundary) == own && tesi_force_is_support(n->problem, b, n->direction);
   TES_TRY(tesi_boundary_faces(n->batches, n->wanted, false, face, count));
   for (int64_t i = 0; i < *count; i++) {
     bool any = false;
@@ -172,7 +171,7 @@ TesStatus tesi_force_on(const TesProblem *p, const TesiForces *of, int boundary,
       .problem = p, .of = of, .space = of->space(p, direction), .boundary = boundary, .direction = direction};
   double *r = NULL;
   *force = 0;
-  if (!is_support(p, boundary, direction)) return of->traction(p, boundary, direction, force);
+  if (!tesi_force_is_support(p, boundary, direction)) return of->traction(p, boundary, direction, force);
   TES_TRY(find_nodes(&n));
   TES_ALLOC(&r, n.space->length);
   TES_TRY(of->residual(p, direction, r));
@@ -184,5 +183,23 @@ TesStatus tesi_force_on(const TesProblem *p, const TesiForces *of, int boundary,
 done:
   free_nodes(ctx, &n);
   tesi_free(ctx, &r);
+  return status;
+}
+
+TesStatus tesi_force_weights(const TesProblem *p, const TesiForces *of, int boundary, int direction,
+                             const TesiForceWeights *weights) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  Nodes n = {
+      .problem = p, .of = of, .space = of->space(p, direction), .boundary = boundary, .direction = direction};
+  TES_TRY(find_nodes(&n));
+  for (int64_t i = 0; i < n.space->length; i++) {
+    const double part = n.on[i] && n.faces[i] > 1 ? 1. / n.faces[i] : 0;
+    weights->weight[i] = n.on[i] ? of->sign / supports(&n, i) : 0;
+    weights->own[i] = part > 0 ? of->sign * (1 - part) : 0;
+    weights->other[i] = -of->sign * part;
+  }
+done:
+  free_nodes(ctx, &n);
   return status;
 }

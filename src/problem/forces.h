@@ -24,6 +24,7 @@ enum { TESI_STRESS_TEXT = 200 };
 
 /* An equation's data for forces in a direction. */
 typedef struct TesiForces {
+  double sign; /* of a force as a value */
   /* The space of one component; r is given at its nodes. */
   const TesSpace *(*space)(const TesProblem *problem, int direction);
   /* r[length] over all nodes, host. */
@@ -38,5 +39,15 @@ typedef struct TesiForces {
  * of supports do not hold. */
 TesStatus tesi_force_on(const TesProblem *problem, const TesiForces *of, int boundary, int direction,
                         double *force);
+
+/* The force is sum of weight_i r_i + sum over all supports of int shared (sigma n), where `shared` has the values own
+ * on the boundary, a support, and other on other supports. All are times of->sign, [length of the space]. */
+typedef struct TesiForceWeights {
+  double *weight, *own, *other;
+} TesiForceWeights;
+TesStatus tesi_force_weights(const TesProblem *problem, const TesiForces *of, int boundary, int direction,
+                             const TesiForceWeights *weights);
+/* A boundary whose faces are held in a direction; a face held along its normals has a force in all directions. */
+bool tesi_force_is_support(const TesProblem *problem, int boundary, int direction);
 
 #endif

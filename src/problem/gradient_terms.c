@@ -19,6 +19,7 @@ typedef struct Density {
   } direction[ENTRIES];
   TesWhere where;
   int number, points;
+  const TesiAdjointPart *part; /* whose name the text has; NULL: none */
 } Density;
 
 static bool is_zero(const TesFunction *f) {
@@ -43,6 +44,7 @@ static TesStatus integrate(const TesiAdjoint *s, const Density *d, double *cells
   int fields = s->fields;
   const TesValue what = {.kind = TES_VALUE_INTEGRAL, .where = d->where, .number = d->number, .of = d->text};
   memcpy(field, s->field, sizeof s->field);
+  if (d->part) fields = tesi_adjoint_part_fields(s, d->part, fields, field);
   for (int i = 0; i < d->directions; i++)
     field[fields++] = (TesiField){.name = names[i],
                                   .space = space,
@@ -70,7 +72,7 @@ static const char *const u_slope[3][3] = {{"ux", "uy", "uz"}, {"vx", "vy", "vz"}
 static const char *const z_slope[3][3] = {{"zux", "zuy", "zuz"}, {"zvx", "zvy", "zvz"}, {"zwx", "zwy", "zwz"}};
 
 static int components(const TesProblem *p) {
-  return p->equation->vector ? p->mesh->dim : 1;
+  return tesi_adjoint_components(p);
 }
 
 /* ---- forms --------------------------------------------------------------------------------------------- */
@@ -167,7 +169,7 @@ static TesStatus integrate_transport(const TesiAdjoint *s, const TesiVaried *v, 
 static TesStatus add_term(const TesiAdjoint *s, const TesiVaried *v, const TesTermDesc *term, double *cells,
                           double *sum) {
   const TesProblem *p = s->problem;
-  Density d = {.points = p->space->degree + 1,
+  Density d = {.points = p->space->scalar[0]->degree + 1,
                .directions = 1,
                .direction = {{term->a.all, term->a.material}},
                .where = term->term == TES_TERM_ROBIN ? TES_ON_BOUNDARY : TES_ON_DOMAIN,
@@ -210,13 +212,21 @@ static TesStatus add_cells(const TesiAdjoint *s, const TesiVaried *v, double *ce
   const TesiNumbered *n = &v->like.numbered;
   double sum = 0;
   for (int c = 0; c < components(p) && status == TES_OK; c++) {
-    Density d = {.points = p->space->degree + 3, .directions = 1, .direction = {{n->data.f[c], n->f[c]}}};
-    if (!tesi_space_box(p->space->part[c])) d.points = tesi_min(d.points, TESI_GEOMETRY_POINTS);
+    Density d = {
+        .points = p->space->scalar[0]->degree + 3, .directions = 1, .direction = {{n->data.f[c], n->f[c]}}};
+    if (!tesi_space_box(p->space->scalar[c])) d.points = tesi_min(d.points, TESI_GEOMETRY_POINTS);
     if (vanishes(p, n->data.f[c], n->f[c])) continue;
     snprintf(d.text, TEXT, "d0*%s", z_name[c]);
     status = integrate(s, &d, cells, &sum);
   }
   return status;
+}
+
+/* The load that z multiplies. */
+static TesStatus load_of(const TesiAdjoint *s, const TesProblem *like, TesVector *b) {
+  const TesiAdjointOf *of = like->equation->adjoint;
+  return of && of->load && (s->weight || !like->equation->load) ? of->load(like, b)
+                                                                : like->equation->load(like, b);
 }
 
 /* *sum += z . the load of a problem. */
@@ -226,7 +236,7 @@ static TesStatus add_load(const TesiAdjoint *s, const TesProblem *like, double *
   TesVector *b = NULL;
   double value;
   TES_TRY(tesi_vector_create_on(like->space->layout, TES_DOUBLE, &b));
-  TES_TRY(like->equation->load(like, b));
+  TES_TRY(load_of(s, like, b));
   TES_TRY(tes_vector_dot(s->z, b, &value));
   *sum += value;
 done:
@@ -238,6 +248,8 @@ done:
 static bool loads(const TesProblem *p, const TesiVaried *v, bool heated) {
   const TesiNumbered *n = &v->like.numbered;
   bool any = heated;
+  for (int i = 0; tesi_problem_is_flow(p) && i < tes_mesh_boundaries(p->mesh); i++)
+    any = any || v->given[i].g[p->mesh->dim];
   for (int c = 0; c < components(p); c++) {
     any = any || !vanishes(p, n->data.f[c], n->f[c]);
     for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++)
@@ -278,6 +290,21 @@ static bool gives(const TesProblem *p, const TesiGiven *given) {
   return false;
 }
 
+/* u <- directions of given values, r <- - A u where z is not 0. */
+static TesStatus lift(const TesiAdjoint *s, TesiVaried *v, TesVector *u, TesVector *r) {
+  TesProblem *p = s->problem;
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiAdjointOf *of = p->equation->adjoint;
+  if (of && of->lift) return of->lift(p, v->given, u, r);
+  TES_TRY(tesi_problem_values(&v->like, p->space, u));
+  if (!s->weight) return tes_operator_lift(p->op, u, r);
+  TES_TRY(of->apply(p, u, r));
+  TES_TRY(tes_vector_copy(r, -1, r));
+done:
+  return status;
+}
+
 TesStatus tesi_adjoint_add_given(const TesiAdjoint *s, TesiVaried *v, double *sum) {
   const TesProblem *p = s->problem;
   TesContext *ctx = p->context;
@@ -287,8 +314,7 @@ TesStatus tesi_adjoint_add_given(const TesiAdjoint *s, TesiVaried *v, double *su
   if (!gives(p, v->given)) return TES_OK;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &u));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &r));
-  TES_TRY(tesi_problem_values(&v->like, p->space, u));
-  TES_TRY(tes_operator_lift(p->op, u, r));
+  TES_TRY(lift(s, v, u, r));
   TES_TRY(tes_vector_dot(s->slope, u, &direct));
   TES_TRY(tes_vector_dot(s->z, r, &rest));
   *sum += direct + rest;
@@ -300,8 +326,8 @@ done:
 
 /* ---- the value itself ---------------------------------------------------------------------------------- */
 
-static TesStatus add_name(const TesiAdjoint *s, const TesiVaried *v, int fields, const TesiField *own, int i,
-                          const TesiField *direction, double *cells, double *sum) {
+static TesStatus add_name(const TesiAdjoint *s, const TesiVaried *v, const TesValue *what, int fields,
+                          const TesiField *own, int i, const TesiField *direction, double *cells, double *sum) {
   enum { BEFORE = 3 }; /* m, its direction, and s = 0: the value is differentiated by s */
   TesContext *ctx = s->problem->context;
   TesStatus status = TES_OK;
@@ -315,7 +341,7 @@ static TesStatus add_name(const TesiAdjoint *s, const TesiVaried *v, int fields,
   field[BEFORE + i].text = "datum_as_it_is + datum_step*datum_direction";
   if (cells) TES_ALLOC(&part, s->problem->mesh->cells);
   const TesiSumOf of = {.by = 2, .cells = part};
-  TES_TRY(tesi_functional_sum(space, BEFORE + fields, field, s->what, &of, &value));
+  TES_TRY(tesi_functional_sum(space, BEFORE + fields, field, what, &of, &value));
   *sum += value;
   for (int64_t c = 0; cells && c < s->problem->mesh->cells; c++) cells[c] += part[c];
 done:
@@ -323,15 +349,37 @@ done:
   return status;
 }
 
+/* The same of stresses that are written with a number for data.a. */
+static TesStatus add_stress(const TesiAdjoint *s, const TesiVaried *v, const TesiAdjointPart *part,
+                            double *sum) {
+  const TesProblem *p = s->problem;
+  const TesiAdjointOf *of = p->equation->adjoint;
+  const TesFunction *a = v->like.numbered.data.a;
+  char stress[TESI_STRESS_TEXT];
+  Density d = {.directions = 1,
+               .direction = {{a, NULL}},
+               .where = TES_ON_BOUNDARY,
+               .number = part->what.number,
+               .part = part};
+  if (!part->shared || !of->stress || vanishes(p, a, NULL)) return TES_OK;
+  of->stress(p, s->axis, "d0", stress);
+  snprintf(d.text, TEXT, "shared*(%s)", stress);
+  return integrate(s, &d, NULL, sum);
+}
+
 TesStatus tesi_adjoint_add_value(const TesiAdjoint *s, TesiVaried *v, double *cells, double *sum) {
   TesStatus status = TES_OK;
   TesiField own[TESI_FIELDS], direction[TESI_FIELDS];
-  const int fields = tesi_problem_fields(s->problem, own);
+  const int listed = tesi_problem_fields(s->problem, own);
   tesi_problem_fields(&v->like, direction);
-  for (int i = 0; i < fields && status == TES_OK; i++) {
-    if (!own[i].coefficient || own[i].text) continue;
-    if (vanishes(s->problem, direction[i].coefficient, direction[i].by_material)) continue;
-    status = add_name(s, v, fields, own, i, &direction[i], cells, sum);
+  for (const TesiAdjointPart *part = s->part; part < s->part + s->parts && status == TES_OK; part++) {
+    const int fields = tesi_adjoint_part_fields(s, part, listed, own);
+    for (int i = 0; i < listed && status == TES_OK; i++) {
+      if (!own[i].coefficient || own[i].text) continue;
+      if (vanishes(s->problem, direction[i].coefficient, direction[i].by_material)) continue;
+      status = add_name(s, v, &part->what, fields, own, i, &direction[i], cells, sum);
+    }
+    if (status == TES_OK) status = add_stress(s, v, part, sum);
   }
   return status;
 }

@@ -61,6 +61,7 @@ typedef struct TesiEquation {
   /* Completes directions of the data, which replace the data in `varied`, in the way the problem's data were completed;
    * NULL: nothing to do. */
   TesStatus (*vary)(const TesProblem *problem, TesProblem *varied);
+  const struct TesiAdjointOf *adjoint; /* variation.h; NULL: nothing of its own */
   bool vector;       /* the solution has one component per direction; false: one component */
   bool second_order; /* in time c is the density of u_tt */
   bool couples; /* all components are in one operator, on boxes too; smoother chebyshev, method conjugate gradients */

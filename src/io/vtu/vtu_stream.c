@@ -27,7 +27,8 @@ TesStatus tesi_vtu_stream_begin(TesContext *ctx, const TesiVtuStreamDesc *desc, 
   const int64_t block = (int64_t)desc->block, blocks = (desc->bytes + block - 1) / block,
                 batch = (int64_t)BLOCKS_PER_THREAD * tes_context_threads(ctx);
   s->batch = (int)(blocks < batch ? blocks : batch);
-  s->bound = compressBound(desc->block);
+  s->bound =
+      compressBound(desc->block) + 8 * (size_t)desc->shuffle; /* a plane may begin another kind of block */
   TES_ALLOC(&s->sizes, s->batch);
   TES_ALLOC(&s->plain, s->batch * block);
   if (desc->shuffle) TES_ALLOC(&s->mixed, s->batch * block);
@@ -48,14 +49,49 @@ static const unsigned char *shuffled(const TesiVtuStream *s, size_t first, size_
   return to;
 }
 
+/* Whether deflate gains little: in a sample from the middle all bytes are about as frequent, and few have the
+ * successor that they had before. */
+static bool is_noise(const unsigned char *bytes, size_t length) {
+  enum { SAMPLE = 2048, KINDS = 256 };
+  unsigned count[KINDS] = {0}, equal = 0, repeated = 0;
+  unsigned char next[KINDS] = {0};
+  if (length < 2 * SAMPLE) return false;
+  const unsigned char *b = bytes + (length - SAMPLE) / 2;
+  for (int i = 0; i < SAMPLE; i++) {
+    repeated += count[b[i]] && next[b[i]] == b[i + 1];
+    equal += count[b[i]]++; /* pairs of equal bytes */
+    next[b[i]] = b[i + 1];
+  }
+  return equal < 2 * SAMPLE / KINDS * SAMPLE / 2 && repeated < SAMPLE / 4;
+}
+
+/* One stream of the shuffled bytes; returns zlib's code. The last bits of numbers are noise, on which deflate spends
+ * most of its time: these are stored as they are. */
+static int compress_shuffled(const TesiVtuStream *s, const unsigned char *from, size_t length,
+                             unsigned char *to, uLongf *size) {
+  const size_t bytes = (size_t)s->desc.shuffle, plane = length / bytes;
+  z_stream z = {.next_out = to, .avail_out = (uInt)*size};
+  int code = deflateInit(&z, s->desc.level);
+  for (size_t b = 0; b < bytes && code == Z_OK; b++) {
+    const bool last = b + 1 == bytes;
+    code = deflateParams(&z, is_noise(from + b * plane, plane) ? 0 : s->desc.level, Z_DEFAULT_STRATEGY);
+    z.next_in = (unsigned char *)from + b * plane, z.avail_in = (uInt)plane;
+    if (code == Z_OK) code = deflate(&z, last ? Z_FINISH : Z_NO_FLUSH);
+    if (code == Z_STREAM_END) code = last ? Z_OK : Z_BUF_ERROR;
+  }
+  *size = z.total_out;
+  const int end = deflateEnd(&z);
+  return code == Z_OK ? end : code;
+}
+
 /* Block number b of the batch; returns zlib's code. */
 static int compress_block(TesiVtuStream *s, int b) {
   const size_t block = s->desc.block, first = (size_t)b * block;
   const size_t length = s->filled - first < block && !s->desc.whole ? s->filled - first : block;
+  unsigned char *to = s->packed + (size_t)b * s->bound;
   uLongf size = (uLongf)s->bound;
-  const int code =
-      compress2(s->packed + (size_t)b * s->bound, &size,
-                s->mixed ? shuffled(s, first, length) : s->plain + first, (uLong)length, s->desc.level);
+  const int code = s->mixed ? compress_shuffled(s, shuffled(s, first, length), length, to, &size)
+                            : compress2(to, &size, s->plain + first, (uLong)length, s->desc.level);
   s->sizes[b] = size;
   return code;
 }

@@ -376,6 +376,7 @@ const TesiEquation tesi_elasticity = {.name = "elasticity",
                                       .complete = complete,
                                       .vary = tesi_elasticity_vary,
                                       .force = tesi_elasticity_force,
+                                      .adjoint = &tesi_elasticity_adjoint,
                                       .vector = true,
                                       .stressed = true,
                                       .couples = true};

@@ -19,6 +19,7 @@ TesStatus tesi_thermal_load(const TesProblem *problem, int component, bool all, 
 TesStatus tesi_elasticity_remove_motions(TesProblem *problem);
 /* Component `direction` of int sigma n over a boundary, from the residual of the equation at its nodes. */
 TesStatus tesi_elasticity_force(const TesProblem *problem, int boundary, int direction, double *force);
+extern const struct TesiAdjointOf tesi_elasticity_adjoint;
 /* By component: the sum of all loads, and the force of supports and springs on the body. */
 TesStatus tesi_elasticity_totals(const TesProblem *problem, double load[TESI_AXES],
                                  double reaction[TESI_AXES]);

@@ -8,6 +8,7 @@
 #include "problem/equation/elastic.h"
 #include "problem/forces.h"
 #include "problem/in_time.h"
+#include "problem/variation.h"
 #include "space/slip.h"
 
 /* y <- K u + M u_tt without springs, at all nodes, given nodes included; of all ranks. */
@@ -173,11 +174,41 @@ static void write_stress(const TesProblem *p, int component, char text[TESI_STRE
   snprintf(text, TESI_STRESS_TEXT, "%s", (p->mesh->dim == 2 ? in_2d : in_3d)[component]);
 }
 
+static const TesiForces forces = {
+    .sign = 1, .space = space_of, .residual = find_residual, .traction = find_traction, .stress = write_stress};
+
 TesStatus tesi_elasticity_force(const TesProblem *p, int boundary, int direction, double *force) {
-  static const TesiForces of = {
-      .space = space_of, .residual = find_residual, .traction = find_traction, .stress = write_stress};
-  return tesi_force_on(p, &of, boundary, direction, force);
+  return tesi_force_on(p, &forces, boundary, direction, force);
 }
+
+/* ---- gradients of forces (variation.h) -------------------------------------------------------------------------- */
+
+static TesStatus apply_to(TesProblem *p, const TesVector *x, TesVector *y) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesProblem of = *p;
+  double *values = NULL;
+  of.u = (TesVector *)x; /* as a solution */
+  TES_TRY(apply_whole(&of, y));
+  TES_ALLOC(&values, p->space->length);
+  TES_TRY(tes_vector_get(y, values));
+  for (int c = 0; c < p->mesh->dim; c++) TES_TRY(add_springs(&of, c, -1, values + p->space->part_first[c]));
+  TES_TRY(tes_vector_set(y, values));
+done:
+  tesi_free(ctx, &values);
+  return status;
+}
+
+static TesStatus load_to(const TesProblem *like, TesVector *b) {
+  TesStatus status = TES_OK;
+  for (int c = 0; c < like->mesh->dim && status == TES_OK; c++) {
+    TesVector part = tesi_space_range(like->space, b, c);
+    status = load_whole(like, c, &part);
+  }
+  return status;
+}
+
+const TesiAdjointOf tesi_elasticity_adjoint = {.forces = &forces, .apply = apply_to, .load = load_to};
 
 /* Sums residuals r of a component over the nodes with slip of this rank, where the component is not given. */
 static double slip_reaction(const TesProblem *p, int component, const double *r) {

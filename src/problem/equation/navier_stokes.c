@@ -113,8 +113,18 @@ static const TesiSupport support_of_stokes = {
     .field = "velocity, pressure",
     .unknowns = "u, p",
     .tell = tesi_stokes_tell};
+/* The operator of the velocity, for gradients; the system is made by `own`. */
+static int velocity_form(const TesProblem *p, TesTermDesc *term) {
+  term[0] = (TesTermDesc){.term = p->variant.flow == TES_FLOW_SYMMETRIC ? TES_TERM_STRAIN : TES_TERM_DIFFUSION,
+                          .a = {p->numbered.data.a, NULL}};
+  term[1] = (TesTermDesc){.term = TES_TERM_MASS, .a = {p->numbered.data.c, NULL}};
+  return 2;
+}
+
 const TesiEquation tesi_stokes_q = {.name = "stokes",
                                     .support = &support_of_stokes,
+                                    .form = velocity_form,
+                                    .adjoint = &tesi_steady_adjoint,
                                     .shown = shown,
                                     .place = place,
                                     .force = tesi_split_force,

@@ -194,6 +194,8 @@ static inline TesiSplit *tesi_split_of(const TesProblem *problem) {
 }
 
 extern const TesiOwn tesi_split_own, tesi_steady_own, tesi_explicit_own;
+extern const struct TesiForces tesi_split_forces;
+extern const struct TesiAdjointOf tesi_steady_adjoint;
 extern const TesiScheme tesi_split_scheme;
 /* Element iso: to be called after the problem's time and the flow's u, p and q were replaced. */
 TesStatus tesi_explicit_resume(TesProblem *problem);
@@ -216,6 +218,9 @@ TesStatus tesi_walls_create(const TesProblem *problem, const TesSpace *velocity,
 void tesi_walls_free(TesContext *ctx, TesiWalls *walls);
 /* walls->value <- the values of the problem's numbers at a time. */
 TesStatus tesi_walls_update(const TesProblem *problem, double time, TesiWalls *walls);
+/* walls->value <- directions of these values, at each node of the boundary whose value holds there; until the next
+ * update. */
+TesStatus tesi_walls_vary(const TesProblem *problem, const TesiGiven *direction, TesiWalls *walls);
 /* u <- u with the given values, or zeros (values false), at the entries, and without components along normals of
  * slip. */
 TesStatus tesi_walls_put(const TesiWalls *walls, bool values, TesVector *u);
@@ -320,6 +325,9 @@ TesStatus tesi_split_interpolate(const TesSpace *space, const TesFunction *const
 TesStatus tesi_split_check_flux(TesProblem *problem);
 /* Force of the fluid on a boundary: minus the residual of the momentum equation at its nodes. */
 TesStatus tesi_split_force(const TesProblem *problem, int boundary, int direction, double *force);
+/* The viscous stress (sigma n)_direction as an expression, with `nu` in the place of the viscosity. TESI_STRESS_TEXT
+ * characters. */
+void tesi_split_write_viscous(const TesProblem *problem, int direction, const char *nu, char *text);
 /* The coefficients of a step dt after the known steps. */
 TesiFormula tesi_split_formula(const TesiSplit *projection, double dt);
 

@@ -1,6 +1,7 @@
 /* Forces on boundaries: see split.h. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "operator/operator.h"
 #include "problem/forces.h"
 #include "problem/flow/split/split.h"
@@ -106,8 +107,7 @@ done:
   return status;
 }
 
-/* nu du_c/dn - p n_c; the symmetric form adds nu du/dx_c . n. */
-static void write_stress(const TesProblem *p, int direction, char text[TESI_STRESS_TEXT]) {
+void tesi_split_write_viscous(const TesProblem *p, int direction, const char *nu, char *text) {
   static const char *const turned[3] = {" + wx*nz", " + wy*nz", " + wz*nz"};
   char beside[60] = "";
   static const char *const slope[3][2] = {
@@ -116,14 +116,27 @@ static void write_stress(const TesProblem *p, int direction, char text[TESI_STRE
   if (p->variant.flow == TES_FLOW_SYMMETRIC)
     snprintf(beside, sizeof beside, " + u%c*nx + v%c*ny%s", "xyz"[direction], "xyz"[direction],
              p -> mesh -> dim == 3 ? turned[direction] : "");
-  snprintf(text, TESI_STRESS_TEXT, "%.17g*(%s%s%s%s) - p*n%c", tesi_split_of(p)->nu, of[0],
-           p->mesh->dim == 3 ? " + " : "", p->mesh->dim == 3 ? of[1] : "", beside, "xyz"[direction]);
+  snprintf(text, TESI_STRESS_TEXT, "%s*(%s%s%s%s)", nu, of[0], p->mesh->dim == 3 ? " + " : "",
+           p->mesh->dim == 3 ? of[1] : "", beside);
 }
 
+/* nu du_c/dn - p n_c; the symmetric form adds nu du/dx_c . n. */
+static void write_stress(const TesProblem *p, int direction, char text[TESI_STRESS_TEXT]) {
+  char nu[40];
+  snprintf(nu, sizeof nu, "%.17g", tesi_split_of(p)->nu);
+  tesi_split_write_viscous(p, direction, nu, text);
+  snprintf(text + strlen(text), TESI_STRESS_TEXT - strlen(text), " - p*n%c", "xyz"[direction]);
+}
+
+/* The force on the boundary, not on the fluid. */
+const TesiForces tesi_split_forces = {.sign = -1,
+                                      .space = space_of,
+                                      .residual = find_residual,
+                                      .traction = find_traction,
+                                      .stress = write_stress};
+
 TesStatus tesi_split_force(const TesProblem *problem, int boundary, int direction, double *force) {
-  static const TesiForces of = {
-      .space = space_of, .residual = find_residual, .traction = find_traction, .stress = write_stress};
-  const TesStatus status = tesi_force_on(problem, &of, boundary, direction, force);
-  *force = -*force; /* the force on the boundary, not on the fluid */
+  const TesStatus status = tesi_force_on(problem, &tesi_split_forces, boundary, direction, force);
+  *force = tesi_split_forces.sign * *force;
   return status;
 }

@@ -416,50 +416,72 @@ done:
   return status;
 }
 
-/* Writes the values of one boundary at nodes where they have priority. */
-static TesStatus put_wall(const TesProblem *p, int boundary, TesiWalls *walls, double *value) {
+static TesStatus evaluate_all(const TesProblem *p, const TesiGiven *given, const TesiWallNodes *w,
+                              double *value) {
+  TesStatus status = TES_OK;
+  for (int c = 0; c < p->mesh->dim && status == TES_OK; c++)
+    status = evaluate(p->context, given->how[c] == TESI_STRONG ? given->g[c] : NULL, w, value + c * w->count);
+  return status;
+}
+
+/* Writes the values of one boundary at nodes where they have priority; or the directions of these values. */
+static TesStatus put_wall(const TesProblem *p, int boundary, const TesiGiven *direction, TesiWalls *walls,
+                          double *value) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiWallNodes *w = &walls->wall[boundary];
   const TesiGiven *given = &p->numbered.given[boundary];
   const int dim = p->mesh->dim, priority = given->priority;
-  for (int c = 0; c < dim; c++)
-    TES_TRY(evaluate(ctx, given->how[c] == TESI_STRONG ? given->g[c] : NULL, w, value + c * w->count));
+  double *put = direction ? value + dim * w->count : value;
+  TES_TRY(evaluate_all(p, given, w, value));
+  if (direction) TES_TRY(evaluate_all(p, &direction[boundary], w, put));
   for (int64_t i = 0; i < w->count; i++) {
     double square = 0;
     for (int c = 0; c < dim; c++) square += value[c * w->count + i] * value[c * w->count + i];
+    for (int c = 0; c < dim && direction; c++) /* of values that a step of 1e-100 has moved */
+      square += 1e-200 * put[c * w->count + i] * put[c * w->count + i];
     for (int c = 0; c < dim; c++) {
       const int64_t s = w->slot[c * w->count + i];
       if (s < 0 || priority < walls->priority[s] ||
           (priority == walls->priority[s] && square >= walls->length[s]))
         continue;
-      walls->priority[s] = priority, walls->length[s] = square, walls->value[s] = value[c * w->count + i];
+      walls->priority[s] = priority, walls->length[s] = square, walls->value[s] = put[c * w->count + i];
     }
   }
 done:
   return status;
 }
 
-TesStatus tesi_walls_update(const TesProblem *p, double time, TesiWalls *walls) {
+static TesStatus update(const TesProblem *p, const TesiGiven *direction, TesiWalls *walls) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double *value = NULL;
   int64_t most = 0;
-  if (walls->at == time || (isfinite(walls->at) && !walls->timed)) return TES_OK;
   for (int i = 0; i < walls->boundaries; i++)
     most = walls->wall[i].count > most ? walls->wall[i].count : most;
-  TES_ALLOC(&value, 3 * most);
+  TES_ALLOC(&value, 6 * most);
   for (int64_t s = 0; s < walls->count; s++)
     walls->priority[s] = INT_MIN, walls->length[s] = INFINITY, walls->value[s] = 0;
   for (int i = 0; i < walls->boundaries; i++)
-    if (any_given(p, i)) TES_TRY(put_wall(p, i, walls, value));
+    if (any_given(p, i)) TES_TRY(put_wall(p, i, direction, walls, value));
   if (walls->device_value)
     TES_TRY(tesi_context_device(ctx)->to_device(ctx, walls->device_value, walls->value,
                                                 (size_t)walls->count * sizeof *walls->value));
-  walls->at = time;
 done:
   tesi_free(ctx, &value);
   return status;
+}
+
+TesStatus tesi_walls_update(const TesProblem *p, double time, TesiWalls *walls) {
+  if (walls->at == time || (isfinite(walls->at) && !walls->timed)) return TES_OK;
+  const TesStatus status = update(p, NULL, walls);
+  if (status == TES_OK) walls->at = time;
+  return status;
+}
+
+TesStatus tesi_walls_vary(const TesProblem *p, const TesiGiven *direction, TesiWalls *walls) {
+  walls->at = NAN;
+  return update(p, direction, walls);
 }
 
 static TesStatus put_on_device(const TesiWalls *walls, bool values, TesVector *u) {

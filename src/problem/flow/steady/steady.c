@@ -26,6 +26,7 @@
 #include "parallel/comm.h"
 #include "problem/pressure_unit.h"
 #include "problem/flow/split/split.h"
+#include "problem/flow/steady/steady.h"
 #include "problem/flow/steady/steady_direct.h"
 #include "problem/flow/steady/steady_mass.h"
 #include "problem/flow/steady/steady_schur.h"
@@ -188,7 +189,8 @@ done:
   return status;
 }
 
-static TesStatus solve(TesProblem *p, TesSolveResult *result) {
+TesStatus tesi_steady_iterate(TesProblem *p, bool told, const TesVector *b, TesVector *x,
+                              TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
@@ -205,7 +207,7 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
                                .precondition = precondition,
                                .tolerance = p->chosen.tolerance,
                                .max_iterations = most,
-                               .monitor = p->options.monitor,
+                               .monitor = told ? p->options.monitor : NULL,
                                .monitor_user = p->options.monitor_user,
                                .residuals = pr->steady.residuals,
                                .laps = &laps,
@@ -213,18 +215,27 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
                                .columns = pr->steady.columns,
                                .space = p->space};
   tesi_laps_begin(ctx, PARTS, part_names, &laps);
+  status = tesi_flexible_solve(&system, b, x, result);
+  tesi_laps_tell(ctx, &laps);
+done:
+  pr->steady.laps = NULL;
+  return status;
+}
+
+static TesStatus solve(TesProblem *p, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
   TES_TRY(p->start ? tes_vector_copy(p->start, 1, p->u) : tes_vector_fill(p->u, 0));
   TES_TRY(tesi_walls_put(&pr->walls, false, &pr->u));
   TES_TRY(tes_vector_copy(&pr->p, 1 / pr->steady.unit, &pr->p));
-  const TesStatus outcome = tesi_flexible_solve(&system, p->b, p->u, result);
+  const TesStatus outcome = tesi_steady_iterate(p, true, p->b, p->u, result);
   TES_TRY(tes_vector_copy(&pr->p, pr->steady.unit, &pr->p));
   TES_TRY(remove_motions(pr, &pr->u));
   TES_TRY(tes_vector_axpy(1, pr->work.x, &pr->u));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
-  tesi_laps_tell(ctx, &laps);
   status = outcome;
 done:
-  pr->steady.laps = NULL;
   return status;
 }
 
