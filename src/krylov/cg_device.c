@@ -88,11 +88,27 @@ done:
   return status;
 }
 
+/* The kernels of the start, which run once. */
+static TesStatus prepare_start(TesSolver *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double norm;
+  if (s->mg_b) {
+    TES_TRY(tes_vector_copy(s->r, 1, s->mg_b));
+    TES_TRY(tes_vector_copy(s->mg_x, 1, s->q));
+  }
+  TES_TRY(tes_operator_residual(s->desc.op, s->q, s->p, s->r));
+  TES_TRY(tes_vector_norm(s->r, &norm));
+done:
+  return status;
+}
+
 TesStatus tesi_cg_device_prepare(TesSolver *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TeskKrylov scalars = {.b_norm = 1, .factor = 1, .root = s->root};
   TesiIteration work = {.solver = s, .x = s->p};
+  TES_TRY(prepare_start(s));
   TES_TRY(tesi_context_device(ctx)->to_device(ctx, s->device->scalars, &scalars, sizeof scalars));
   const TesiCounts *counts = &((TesiKernelState *)tesi_context_device_state(ctx))->counts, before = *counts;
   TES_TRY(tesi_cg_device_step(&work));

@@ -54,8 +54,8 @@ typedef struct TesiIteration {
   bool rough; /* GMRES: the cycle smooths before its coarse correction too */
 } TesiIteration;
 TesStatus tesi_cg_device_step(void *iteration);
-/* A step with zero vectors before the first solve: exchanges between ranks allocate their buffers. All ranks call
- * it. */
+/* A step with zero vectors before the first solve: exchanges between ranks allocate their buffers, and the driver loads
+ * kernels, which takes a millisecond or more. All ranks call it. */
 TesStatus tesi_cg_device_prepare(TesSolver *solver);
 TesStatus tesi_gmres_device_step(void *iteration);
 TesStatus tesi_cycle_device_step(void *iteration);
