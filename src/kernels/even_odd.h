@@ -1,6 +1,6 @@
-/* Contractions of a line in registers with a 1D matrix that is symmetric under reversal of its rows and columns: half of
- * the multiplications, on sums and differences of opposite values. Tables (tables.h) have the first half of the rows and
- * columns: (A_rc + A_rc') / 2 for the even part, (A_rc - A_rc') / 2 for the odd part, c' opposite to c. */
+/* Contractions of a line in registers with a 1D matrix that is symmetric under reversal of its rows and columns: half
+ * of the multiplications, on sums and differences of opposite values. Tables (tables.h) have the first half of the rows
+ * and columns: (A_rc + A_rc') / 2 for the even part, (A_rc - A_rc') / 2 for the odd part, c' opposite to c. */
 #ifndef TESK_EVEN_ODD_H
 #define TESK_EVEN_ODD_H
 

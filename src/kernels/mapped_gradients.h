@@ -28,8 +28,7 @@ TESK_DEVICE void both_transposed(const real v[Q], const real g[Q], real out[N]) 
   real e[HQ], o[GQ], eg[HQ], og[GQ];
   FOLD(Q, v, e, o)
   FOLD(Q, g, eg, og)
-  UNFOLD(N,
-         ADD_TERMS(even, HQ, tesk_ie, l * HN + r, e) ADD_TERMS(even, GQ, tesk_ge, l * HN + r, og),
+  UNFOLD(N, ADD_TERMS(even, HQ, tesk_ie, l * HN + r, e) ADD_TERMS(even, GQ, tesk_ge, l * HN + r, og),
          ADD_TERMS(sum, GQ, tesk_io, l * GN + r, o) ADD_TERMS(sum, HQ, tesk_go, l * GN + r, eg), SET_OUT)
 }
 

@@ -46,7 +46,7 @@
 #define HR ((ROWS + 1) / 2)
 #define GR (ROWS / 2)
 #define MIN_BLOCKS (N > 5 ? 1 : sizeof(real) == 4 ? 4 : 3)
-#define AT_ONCE (N > 5 ? N : ROWS) /* places of a line of fine nodes; all of them would take too many registers */
+#define AT_ONCE (N > 5 ? N : ROWS) /* of a line of fine nodes, whose places take registers */
 #define FOR_TASKS(id, n) for (int id = (int)threadIdx.x; id < (n); id += THREADS)
 
 /* The arrays of cell i of the block. */
@@ -71,7 +71,8 @@ TESK_DEVICE void prefetch_own(const int *own, const int *first, int begin, int c
 TESK_DEVICE void expand(const real in[M], real out[ROWS]) {
   real e[HM], o[GM];
   FOLD(M, in, e, o)
-  UNFOLD(ROWS, ADD_TERMS(even, HM, tesk_ee, r * HM + l, e), ADD_TERMS(sum, GM, tesk_eo, r * GM + l, o), SET_OUT)
+  UNFOLD(ROWS, ADD_TERMS(even, HM, tesk_ee, r * HM + l, e), ADD_TERMS(sum, GM, tesk_eo, r * GM + l, o),
+         SET_OUT)
 }
 
 /* out[M] <- E' in */

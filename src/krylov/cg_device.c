@@ -115,6 +115,7 @@ TesStatus tesi_cg_device_prepare(TesSolver *s) {
   tesi_log(ctx, TES_LOG_DETAIL, "an iteration is %lld launches, %lld of which are exchanges between ranks",
            counts->launches - before.launches, counts->exchanges - before.exchanges);
   if (s->desc.multigrid) tesi_multigrid_forget_times(s->desc.multigrid);
+  TES_TRY(tesi_context_device(ctx)->synchronize(ctx)); /* else the first solve would wait for it */
 done:
   return status;
 }

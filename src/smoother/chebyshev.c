@@ -8,14 +8,14 @@
  *   with ratio     that of the first kind of [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad, Iterative
  *   Methods for Sparse Linear Systems,
  *                  2nd ed., algorithm 12.1).
- * The optimal polynomial, and on devices with kernels up to degree 8 the polynomial of the fourth kind too, is a product
- * of m Richardson steps in Leja's order. They need no p, 8 of 28 bytes of a float32 pass. The host keeps p, and with it
- * the bits of its results.
+ * The optimal polynomial, and on devices with kernels up to degree 8 that of the fourth kind too, is a product of m
+ * Richardson steps in Leja's order. They need no p, 8 of 28 bytes of a float32 pass. The host keeps p, and with it the
+ * bits of its results.
  * B: D^-1 (chebyshev), or cell patches (cell_patch), whose outer weights W take the place of D^-1 in the update.
  *
- * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes; without p 3 and 1. From a zero guess the
- * first residual is b itself: degree m costs m - 1 applications then. If the operator subtracts its product from the
- * vector in place, the pass leaves b in the place of r for the next step. */
+ * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes; without p 3 and 1. From a
+ * zero guess the first residual is b itself: degree m costs m - 1 applications then. If the operator subtracts its
+ * product from the vector in place, the pass leaves b in the place of r for the next step. */
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
@@ -25,14 +25,14 @@
 #include "smoother/spectrum.h"
 
 typedef struct Plan {
-  double centre, radius;          /* of the interval */
-  bool fourth;                    /* the kind, whose interval begins at 0 */
+  double centre, radius;      /* of the interval */
+  bool fourth;                /* the kind, whose interval begins at 0 */
   void *inverse_diagonal, *r; /* inverse_diagonal NULL: patches are used */
   void *p;                    /* NULL: the polynomial needs none, or the device keeps none */
-  TesiCellPatches *patches;       /* NULL: none */
-  void *z;                        /* of patches */
-  double *root;                   /* [degree] of a polynomial that is a product of steps; NULL: a recurrence */
-  double lambda;                  /* estimate */
+  TesiCellPatches *patches;   /* NULL: none */
+  void *z;                    /* of patches */
+  double *root;               /* [degree] of a polynomial that is a product of steps; NULL: a recurrence */
+  double lambda;              /* estimate */
 } Plan;
 
 /* *z, *d <- vectors with B r = (z_i d_i). */

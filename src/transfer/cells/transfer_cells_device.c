@@ -79,8 +79,7 @@ static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *ki
   const TesiProgramDesc desc = {.file = "transfer_cells.cu",
                                 .tables = tables,
                                 .options = {single ? "real=float" : "real=double", text[0], text[1], text[2],
-                                            text[3], text[4], text[5],
-                                            single ? NULL : "TESK_CONSTANT_TABLES"}};
+                                            text[3], text[4], text[5], single ? NULL : "TESK_CONSTANT_TABLES"}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_cells", kind->shared, &kind->prolongate));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict_cells", kind->shared, &kind->restrict_));
