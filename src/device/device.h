@@ -9,7 +9,8 @@
 enum { TESI_COMBINED = 5, TESI_PAIRED = 3 };
 
 /* A pass of a polynomial in D^-1 A: p <- c p + s (r_i d_i), x <- keep x + p, and with b also next <- b, which may be r.
- * With q (only on devices with kernels) r - q is used in the place of r. A vector with the factor 0 is not read. */
+ * On devices with kernels: with q r - q is used in the place of r; with c = 0, p may be NULL, and is not kept. A vector
+ * with the factor 0 is not read. */
 typedef struct TesiDiagonalStep {
   double s, c, keep;
   const void *r, *q, *d; /* q NULL: 0 */

@@ -5,7 +5,8 @@
  *   TESK_KERNEL(name, max_threads, min_blocks, (type) argument, ...) { body }
  *   TESK_SHARED(name)        all shared memory of the block, a pointer to real; the launch gives its size
  *   TESK_TABLE(T, name, ..)  constant numbers, read by name(i). With i known at compile time they become immediates,
- *                            or with TESK_CONSTANT_TABLES operands in the constant bank (of which 2 KiB are fast)
+ *                            or with TESK_CONSTANT_TABLES operands in the constant bank (of which 2 KiB are fast).
+ *                            name_is_zero(i): whether a number is 0, known at compile time
  *   TESK_UNROLL              before a loop whose trip count is a constant
  *   TESK_ROLL                before a loop that must not be unrolled
  *   TESK_ADD(p, v)           *p += v by an atomic addition
@@ -67,6 +68,9 @@
   static inline T name(int i) {                                                                              \
     static const T table[] = __VA_ARGS__;                                                                    \
     return table[i];                                                                                         \
+  }                                                                                                          \
+  static inline int name##_is_zero(int i) {                                                                  \
+    return name(i) == 0;                                                                                     \
   }
 #define TESK_RESTRICT restrict
 #define TESK_UNROLL
@@ -89,7 +93,7 @@
 #define TESK_PREFETCH_KEPT(p, bytes) ((void)(p), (void)(bytes))
 #define TESK_STREAM(p) (*(p))
 #define TESK_HELD(p) (*(p))
-/* The float with these bits; the float16 in the lower bits of a word. */
+/* The float with these bits; the float16 in the lower bits and in the upper bits of a word. */
 static inline float TESK_FLOAT(unsigned bits) {
   float v;
   __builtin_memcpy(&v, &bits, sizeof v);
@@ -98,6 +102,9 @@ static inline float TESK_FLOAT(unsigned bits) {
 static inline float TESK_HALF(unsigned word) {
   const float v = TESK_FLOAT((word & 0x7fffu) << 13) * 0x1p112f; /* from bias 15 to 127 */
   return word & 0x8000u ? -v : v;
+}
+static inline float TESK_UPPER_HALF(unsigned word) {
+  return TESK_HALF(word >> 16);
 }
 typedef unsigned long long TeskArrival;
 #define TESK_EXPECT_NONE(arrival) ((void)(arrival))
@@ -113,14 +120,21 @@ typedef unsigned long long TeskArrival;
 #define TESK_SHARED(name)                                                                                    \
   extern __shared__ __align__(16) unsigned char tesk_shared_bytes[];                                         \
   real *const name = (real *)tesk_shared_bytes
+#define TESK_TABLE_ZEROS(T, name, ...)                                                                       \
+  static __device__ __forceinline__ int name##_is_zero(int i) {                                              \
+    constexpr T table[] = __VA_ARGS__;                                                                       \
+    return table[i] == 0;                                                                                    \
+  }
 #if defined(TESK_CONSTANT_TABLES) /* operands in the constant bank: a float64 immediate costs two moves */
 #define TESK_TABLE(T, name, ...)                                                                             \
+  TESK_TABLE_ZEROS(T, name, __VA_ARGS__)                                                                     \
   static __constant__ T name##_table[] = __VA_ARGS__;                                                        \
   static __device__ __forceinline__ T name(int i) {                                                          \
     return name##_table[i];                                                                                  \
   }
 #else
 #define TESK_TABLE(T, name, ...)                                                                             \
+  TESK_TABLE_ZEROS(T, name, __VA_ARGS__)                                                                     \
   static __device__ __forceinline__ T name(int i) {                                                          \
     constexpr T table[] = __VA_ARGS__;                                                                       \
     return table[i];                                                                                         \
@@ -203,6 +217,11 @@ TESK_DEVICE unsigned TESK_STREAM(const unsigned *p) {
 TESK_DEVICE float TESK_HALF(unsigned word) {
   float v;
   asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low;}" : "=f"(v) : "r"(word));
+  return v;
+}
+TESK_DEVICE float TESK_UPPER_HALF(unsigned word) {
+  float v;
+  asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high;}" : "=f"(v) : "r"(word));
   return v;
 }
 

@@ -145,7 +145,7 @@ TESK_DEVICE real apply_factors(const TeskMapped *a, const Column *c, int k, real
   TESK_UNROLL
   for (int s = 0; s < 3; s++) {
     const unsigned word = READ_WORD(c->g + s * POINTS + k * Q * Q);
-    m[2 * s] = TESK_HALF(word), m[2 * s + 1] = TESK_HALF(word >> 16);
+    m[2 * s] = TESK_HALF(word), m[2 * s + 1] = TESK_UPPER_HALF(word);
   }
   w[0] = m[0] * g[0] + m[1] * g[1] + m[2] * g[2];
   w[1] = m[1] * g[0] + m[3] * g[1] + m[4] * g[2];

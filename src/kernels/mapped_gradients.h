@@ -13,32 +13,23 @@
 TESK_DEVICE void derive(const real in[N], real out[Q]) {
   real e[HN], o[GN];
   FOLD(N, in, e, o)
-  TESK_UNROLL
-  for (int r = 0; r < HQ; r++) {
-    real even = 0, odd = 0;
-    TESK_UNROLL
-    for (int l = 0; l < GN; l++) even += tesk_go(r * GN + l) * o[l];
-    TESK_UNROLL
-    for (int l = 0; l < HN && r < GQ; l++) odd += tesk_ge(r * HN + l) * e[l];
-    out[r] = even + odd;
-    if (r < GQ) out[Q - 1 - r] = even - odd;
-  }
+  UNFOLD(Q, ADD_TERMS(even, GN, tesk_go, r * GN + l, o), ADD_TERMS(sum, HN, tesk_ge, r * HN + l, e), SET_OUT)
 }
 
-/* out += G' in */
-TESK_DEVICE void add_derived(const real in[Q], real out[N]) {
+/* out <- G' g */
+TESK_DEVICE void derive_transposed(const real g[Q], real out[N]) {
   real e[HQ], o[GQ];
-  FOLD(Q, in, e, o)
-  TESK_UNROLL
-  for (int r = 0; r < HN; r++) {
-    real even = 0, odd = 0;
-    TESK_UNROLL
-    for (int l = 0; l < GQ; l++) even += tesk_ge(l * HN + r) * o[l];
-    TESK_UNROLL
-    for (int l = 0; l < HQ && r < GN; l++) odd += tesk_go(l * GN + r) * e[l];
-    out[r] += even + odd;
-    if (r < GN) out[N - 1 - r] += even - odd;
-  }
+  FOLD(Q, g, e, o)
+  UNFOLD(N, ADD_TERMS(even, GQ, tesk_ge, l * HN + r, o), ADD_TERMS(sum, HQ, tesk_go, l * GN + r, e), SET_OUT)
+}
+
+/* out <- I' v + G' g, whose even and odd parts are summed before they are unfolded */
+TESK_DEVICE void both_transposed(const real v[Q], const real g[Q], real out[N]) {
+  real e[HQ], o[GQ], eg[HQ], og[GQ];
+  FOLD(Q, v, e, o)
+  FOLD(Q, g, eg, og)
+  UNFOLD(N, ADD_TERMS(even, HQ, tesk_ie, l * HN + r, e) ADD_TERMS(even, GQ, tesk_ge, l * HN + r, og),
+         ADD_TERMS(sum, GQ, tesk_io, l * GN + r, o) ADD_TERMS(sum, HQ, tesk_go, l * GN + r, eg), SET_OUT)
 }
 
 /* The start of a thread's line in the first of three buffers. */
@@ -92,10 +83,10 @@ TESK_DEVICE void from_gradients(real g[3][Q], const real v[Q], const TeskMapped 
   real u[N];
   if (t < CELLS * Q * Q) {
     real *const line = z_column(s, t);
-    TESK_UNROLL
-    for (int l = 0; l < N; l++) u[l] = 0;
-    if (MASS) interpolate_transposed(v, u);
-    add_derived(g[2], u);
+    if (MASS)
+      both_transposed(v, g[2], u);
+    else
+      derive_transposed(g[2], u);
     WRITE_LINE(N, line, PZ, u)
     interpolate_transposed(g[1], u);
     WRITE_LINE(N, line + PB, PZ, u)
@@ -106,11 +97,10 @@ TESK_DEVICE void from_gradients(real g[3][Q], const real v[Q], const TeskMapped 
   stage_next(a, staging, t);
   if (t < CELLS * N * Q) {
     real *const line = x_row(s, t);
-    real in[Q];
+    real in[Q], in_x[Q];
     READ_LINE(Q, line, 1, in)
-    interpolate_transposed(in, u);
-    READ_LINE(Q, line + 2 * PB, 1, in)
-    add_derived(in, u);
+    READ_LINE(Q, line + 2 * PB, 1, in_x)
+    both_transposed(in, in_x, u);
     WRITE_LINE(N, line, 1, u)
     READ_LINE(Q, line + PB, 1, in)
     interpolate_transposed(in, u);
@@ -119,11 +109,10 @@ TESK_DEVICE void from_gradients(real g[3][Q], const real v[Q], const TeskMapped 
   BARRIER();
   if (t < CELLS * LINES) {
     const real *const line = OWN_LINE(s, t);
-    real in[Q];
+    real in[Q], in_y[Q];
     READ_LINE(Q, line, PY, in)
-    interpolate_transposed(in, out);
-    READ_LINE(Q, line + PB, PY, in)
-    add_derived(in, out);
+    READ_LINE(Q, line + PB, PY, in_y)
+    both_transposed(in, in_y, out);
   }
 }
 

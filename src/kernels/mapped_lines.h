@@ -3,45 +3,19 @@
 #ifndef TESK_MAPPED_LINES_H
 #define TESK_MAPPED_LINES_H
 
-/* ---- contractions along a line ------------------------------------------------------------------------- */
-/* Sums and differences of opposite values; in an odd length the middle value stands alone. */
-#define FOLD(length, in, e, o)                                                                               \
-  TESK_UNROLL                                                                                                \
-  for (int l = 0; l < (length) / 2; l++) {                                                                   \
-    e[l] = in[l] + in[(length)-1 - l];                                                                       \
-    o[l] = in[l] - in[(length)-1 - l];                                                                       \
-  }                                                                                                          \
-  if ((length) % 2) e[(length) / 2] = in[(length) / 2];
+#include "even_odd.h"
 
 #if !COLLOCATED
 TESK_DEVICE void interpolate(const real in[N], real out[Q]) {
   real e[HN], o[GN];
   FOLD(N, in, e, o)
-  TESK_UNROLL
-  for (int r = 0; r < HQ; r++) {
-    real even = 0, odd = 0;
-    TESK_UNROLL
-    for (int l = 0; l < HN; l++) even += tesk_ie(r * HN + l) * e[l];
-    TESK_UNROLL
-    for (int l = 0; l < GN && r < GQ; l++) odd += tesk_io(r * GN + l) * o[l];
-    out[r] = even + odd;
-    if (r < GQ) out[Q - 1 - r] = even - odd;
-  }
+  UNFOLD(Q, ADD_TERMS(even, HN, tesk_ie, r * HN + l, e), ADD_TERMS(sum, GN, tesk_io, r * GN + l, o), SET_OUT)
 }
 
 TESK_DEVICE void interpolate_transposed(const real in[Q], real out[N]) {
   real e[HQ], o[GQ];
   FOLD(Q, in, e, o)
-  TESK_UNROLL
-  for (int r = 0; r < HN; r++) {
-    real even = 0, odd = 0;
-    TESK_UNROLL
-    for (int l = 0; l < HQ; l++) even += tesk_ie(l * HN + r) * e[l];
-    TESK_UNROLL
-    for (int l = 0; l < GQ && r < GN; l++) odd += tesk_io(l * GN + r) * o[l];
-    out[r] = even + odd;
-    if (r < GN) out[N - 1 - r] = even - odd;
-  }
+  UNFOLD(N, ADD_TERMS(even, HQ, tesk_ie, l * HN + r, e), ADD_TERMS(sum, GQ, tesk_io, l * GN + r, o), SET_OUT)
 }
 #endif
 
@@ -50,31 +24,17 @@ TESK_DEVICE void interpolate_transposed(const real in[Q], real out[N]) {
 TESK_DEVICE void differentiate(const real in[Q], real out[Q]) {
   real e[HQ], o[GQ];
   FOLD(Q, in, e, o)
-  TESK_UNROLL
-  for (int r = 0; r < HQ; r++) {
-    real even = 0, odd = 0;
-    TESK_UNROLL
-    for (int l = 0; l < GQ; l++) even += tesk_do(r * GQ + l) * o[l];
-    TESK_UNROLL
-    for (int l = 0; l < HQ && r < GQ; l++) odd += tesk_de(r * HQ + l) * e[l];
-    out[r] = even + odd;
-    if (r < GQ) out[Q - 1 - r] = even - odd;
-  }
+  UNFOLD(Q, ADD_TERMS(even, GQ, tesk_do, r * GQ + l, o), ADD_TERMS(sum, HQ, tesk_de, r * HQ + l, e), SET_OUT)
 }
 
 /* out <- D' in, or out += D' in */
 TESK_DEVICE void differentiate_transposed(const real in[Q], const int add, real out[Q]) {
   real e[HQ], o[GQ];
   FOLD(Q, in, e, o)
-  TESK_UNROLL
-  for (int r = 0; r < HQ; r++) {
-    real even = 0, odd = 0;
-    TESK_UNROLL
-    for (int l = 0; l < GQ; l++) even += tesk_de(l * HQ + r) * o[l];
-    TESK_UNROLL
-    for (int l = 0; l < HQ && r < GQ; l++) odd += tesk_do(l * GQ + r) * e[l];
-    out[r] = add ? out[r] + (even + odd) : even + odd;
-    if (r < GQ) out[Q - 1 - r] = add ? out[Q - 1 - r] + (even - odd) : even - odd;
+  if (add) {
+    UNFOLD(Q, ADD_TERMS(even, GQ, tesk_de, l * HQ + r, o), ADD_TERMS(sum, HQ, tesk_do, l * GQ + r, e), ADD_OUT)
+  } else {
+    UNFOLD(Q, ADD_TERMS(even, GQ, tesk_de, l * HQ + r, o), ADD_TERMS(sum, HQ, tesk_do, l * GQ + r, e), SET_OUT)
   }
 }
 #endif

@@ -47,18 +47,28 @@ TESK_DEVICE int row_node(int code, int i) {
 }
 #endif
 
+/* The place of a node's number in a vector. */
+#if COMPONENTS == 1
+#define PLACE(node, component) ((void)(component), (node))
+#else
+#define PLACE(node, component) ((long long)(node)*COMPONENTS + (component))
+#endif
+
+/* Reads that are not wanted are made all the same, at a place that exists: a branch costs more than a read. */
 TESK_DEVICE void find_line(const TeskMapped *a, Cell cell, int node, int step, Line *line) {
 #if OUTPUT != ELEMENT && ROWS
   TESK_UNROLL
-  for (int l = 0; l < N; l++)
-    line->at[l] =
-        cell.valid
-            ? row_node(READ_INDEX(a->index + cell.number * (N * N) + node / N + l * (step / N)), node % N)
-            : -1;
+  for (int l = 0; l < N; l++) {
+    const int code = READ_INDEX(a->index + cell.number * (N * N) + node / N + l * (step / N));
+    line->at[l] = cell.valid ? row_node(code, node % N) : -1;
+  }
 #elif OUTPUT != ELEMENT
+  const int *const index = a->index + cell.number * NODES + node;
   TESK_UNROLL
-  for (int l = 0; l < N; l++)
-    line->at[l] = cell.valid ? READ_INDEX(a->index + cell.number * NODES + node + l * step) : -1;
+  for (int l = 0; l < N; l++) {
+    const int code = READ_INDEX(index + l * step);
+    line->at[l] = cell.valid ? code : -1;
+  }
 #else
   (void)a, (void)cell, (void)node, (void)step, (void)line;
 #endif
@@ -72,7 +82,8 @@ TESK_DEVICE void load_line(const real *x, Cell cell, int component, int node, in
     v[l] = cell.valid ? TESK_READ(x + (cell.number * COMPONENTS + component) * NODES + node + l * step) : 0;
 #else
     const int i = line->at[l];
-    v[l] = i < 0 ? 0 : TESK_READ(x + (long long)i * COMPONENTS + component);
+    const real value = TESK_READ(x + PLACE(i < 0 ? 0 : i, component));
+    v[l] = i < 0 ? 0 : value;
 #endif
   }
   (void)line;
@@ -96,35 +107,50 @@ TESK_DEVICE int merge_line(int t, int active, const Line *line, real v[N]) {
 }
 #endif
 
+/* y[at] += v; with DOT: returns x[at] v. */
+TESK_DEVICE real add_node(const real *x, real *y, long long at, real v, int taken) {
+  if (taken) return 0;
+#if OUTPUT == ATOMIC
+  TESK_ADD(y + at, v);
+#else
+  y[at] += v;
+#endif
+  return DOT ? v * TESK_READ(x + at) : 0;
+}
+
 /* A constrained row is the identity; all its cells write the same value. With DOT: returns the line's part of x .
  * y. */
 TESK_DEVICE real store_line(const real *x, real *y, Cell cell, int component, int node, int step,
                             const Line *line, const real v[N], int taken) {
   real dot = 0;
+#if OUTPUT == ELEMENT
   if (!cell.valid) return 0;
   TESK_UNROLL
   for (int l = 0; l < N; l++) {
-#if OUTPUT == ELEMENT
     const long long at = (cell.number * COMPONENTS + component) * NODES + node + l * step;
     y[at] = v[l];
     if (DOT) dot += v[l] * x[at];
-#else
-    const int i = line->at[l];
-    const long long at = (long long)(i < 0 ? ~i : i) * COMPONENTS + component;
-    if (taken >> l & 1) continue;
-    if (i < 0) {
-      y[at] = x[at];
-    } else {
-#if OUTPUT == ATOMIC
-      TESK_ADD(y + at, v[l]);
-#else
-      y[at] += v[l];
-#endif
-      if (DOT) dot += v[l] * TESK_READ(x + at);
-    }
-#endif
   }
   (void)line, (void)taken;
+#else
+  int all = 0; /* negative: a node is constrained, or the cell is not valid */
+  TESK_UNROLL
+  for (int l = 0; l < N; l++) all |= line->at[l];
+  if (all >= 0) { /* nearly always: one branch for all nodes */
+    TESK_UNROLL
+    for (int l = 0; l < N; l++) dot += add_node(x, y, PLACE(line->at[l], component), v[l], taken >> l & 1);
+  } else if (cell.valid) {
+    TESK_UNROLL
+    for (int l = 0; l < N; l++) {
+      const int i = line->at[l];
+      if (i < 0)
+        y[PLACE(~i, component)] = x[PLACE(~i, component)];
+      else
+        dot += add_node(x, y, PLACE(i, component), v[l], taken >> l & 1);
+    }
+  }
+  (void)node, (void)step;
+#endif
   return dot;
 }
 

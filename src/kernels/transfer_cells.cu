@@ -12,15 +12,18 @@
  * order, so that the result does not depend on the order in which blocks run. These arrays are together a little
  * larger than the coarse vector, an eighth of the fine vector.
  *
- * Shared: ROWS M + 2 M^2 numbers and, per cell, M^DIM + ROWS M^(DIM-1) (+ ROWS^2 M in 3D): 43 KiB at most. Registers:
- * a line, ROWS at most.
- * Flops per refined cell, 3D: 2 ROWS M (M^2 + ROWS M + ROWS^2). Bytes per fine node: 4 (for the cell that writes it)
+ * Shared: 2 M^2 numbers and, per cell, M^DIM + ROWS M^(DIM-1) (+ ROWS^2 M in 3D): 42 KiB at most. Registers: a line,
+ * ROWS at most, and places and values of fine nodes.
+ * Flops per refined cell, 3D, by even-odd halves of E, which is in tables.h: (ROWS M + 2 ROWS + 2 M) (M^2 + ROWS M +
+ * ROWS^2). Bytes per fine node: 4 (for the cell that writes it)
  * times ((k+1)/k)^3; the node read and written once.
  *
- * Macros: real, DIM, M, N (nodes per direction of coarse and fine cells), REFINED, CELLS, THREADS. tables:
- * E[ROWS][M], W[2][M][M]. */
+ * Macros: real, DIM, M, N (nodes per direction of coarse and fine cells), REFINED, CELLS, THREADS. tables: W[2][M][M].
+ */
 #include "kernel.h"
+#include "even_odd.h"
 #include "hanging_lines.h"
+#include "tables.h"
 
 #define ROWS (REFINED ? 2 * N : N)
 #define COPIES (!REFINED && M == N) /* E is the identity */
@@ -37,16 +40,48 @@
 #define FINE_NODES (N * N)
 #define MIDDLE 0
 #endif
-#define TABLES (ROWS * M + 2 * M * M)
+#define TABLES (2 * M * M)
+#define HM ((M + 1) / 2)
+#define GM (M / 2)
+#define HR ((ROWS + 1) / 2)
+#define GR (ROWS / 2)
+#define MIN_BLOCKS (N > 5 ? 1 : sizeof(real) == 4 ? 4 : 3)
+#define AT_ONCE (N > 5 ? N : ROWS) /* of a line of fine nodes, whose places take registers */
 #define FOR_TASKS(id, n) for (int id = (int)threadIdx.x; id < (n); id += THREADS)
 
 /* The arrays of cell i of the block. */
 #define SHARED                                                                                               \
   TESK_SHARED(memory);                                                                                       \
-  real *const E = memory, *const W = E + ROWS * M, *const u = memory + TABLES, *const x = u + CELLS * NODES, \
+  real *const W = memory, *const u = W + TABLES, *const x = u + CELLS * NODES,                               \
               *const y = x + CELLS * ROWS * LINES_IN;                                                        \
   const int begin = (int)blockIdx.x * CELLS, cells = count - begin < CELLS ? count - begin : CELLS;          \
-  FOR_TASKS(id, TABLES) E[id] = tables[id];
+  FOR_TASKS(id, TABLES) W[id] = tables[id];                                                                  \
+  prefetch_own(own, first, begin, cells);
+
+/* The places of the fine nodes, which are wanted in the end. */
+TESK_DEVICE void prefetch_own(const int *own, const int *first, int begin, int cells) {
+  FOR_TASKS(i, cells)
+  TESK_PREFETCH(own + (long long)first[begin + i] * FINE_NODES,
+                (REFINED ? 1 << DIM : 1) * FINE_NODES * (long long)sizeof(int));
+  (void)own, (void)first, (void)begin;
+}
+
+#if !COPIES
+/* out[ROWS] <- E in */
+TESK_DEVICE void expand(const real in[M], real out[ROWS]) {
+  real e[HM], o[GM];
+  FOLD(M, in, e, o)
+  UNFOLD(ROWS, ADD_TERMS(even, HM, tesk_ee, r * HM + l, e), ADD_TERMS(sum, GM, tesk_eo, r * GM + l, o),
+         SET_OUT)
+}
+
+/* out[M] <- E' in */
+TESK_DEVICE void expand_transposed(const real in[ROWS], real out[M]) {
+  real e[HR], o[GR];
+  FOLD(ROWS, in, e, o)
+  UNFOLD(M, ADD_TERMS(even, HR, tesk_ee, l * HM + r, e), ADD_TERMS(sum, GR, tesk_eo, l * GM + r, o), SET_OUT)
+}
+#endif
 
 /* Lines of hanging nodes of all cells of the block, direction by direction. */
 TESK_DEVICE void hang(const int *list, const unsigned short *mask, int cells, int transposed, const real *W,
@@ -69,7 +104,7 @@ TESK_DEVICE int fine_node(int line, int t) {
 }
 
 /* fine <- P coarse, or fine + P coarse, at the nodes that a fine cell writes. */
-TESK_KERNEL(tesk_prolongate_cells, THREADS, 1, (const real *TESK_RESTRICT)coarse, (real *)fine,
+TESK_KERNEL(tesk_prolongate_cells, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)coarse, (real *)fine,
             (const int *TESK_RESTRICT)list, (const int *TESK_RESTRICT)first, (int)count,
             (const int *TESK_RESTRICT)index, (const unsigned short *TESK_RESTRICT)mask,
             (const int *TESK_RESTRICT)own, (const real *TESK_RESTRICT)tables, (int)add,
@@ -91,30 +126,24 @@ TESK_KERNEL(tesk_prolongate_cells, THREADS, 1, (const real *TESK_RESTRICT)coarse
   (void)x, (void)y;
 #else
   FOR_TASKS(id, cells * LINES_IN) {
-    real v[M];
+    real v[M], out[ROWS];
     TESK_UNROLL
     for (int c = 0; c < M; c++) v[c] = u[id * M + c];
-    for (int r = 0; r < ROWS; r++) {
-      real sum = 0;
-      TESK_UNROLL
-      for (int c = 0; c < M; c++) sum += E[r * M + c] * v[c];
-      x[id * ROWS + r] = sum;
-    }
+    expand(v, out);
+    TESK_UNROLL
+    for (int r = 0; r < ROWS; r++) x[id * ROWS + r] = out[r];
   }
   __syncthreads();
 #if DIM == 3
   FOR_TASKS(id, cells * ROWS * M) { /* cell and z, then x */
     const int r = id % ROWS;
     const real *from = x + id / ROWS * (ROWS * M) + r;
-    real *to = y + id / ROWS * (ROWS * ROWS) + r, v[M];
+    real *to = y + id / ROWS * (ROWS * ROWS) + r, v[M], out[ROWS];
     TESK_UNROLL
     for (int c = 0; c < M; c++) v[c] = from[c * ROWS];
-    for (int s = 0; s < ROWS; s++) {
-      real sum = 0;
-      TESK_UNROLL
-      for (int c = 0; c < M; c++) sum += E[s * M + c] * v[c];
-      to[s * ROWS] = sum;
-    }
+    expand(v, out);
+    TESK_UNROLL
+    for (int s = 0; s < ROWS; s++) to[s * ROWS] = out[s];
   }
   __syncthreads();
 #endif
@@ -122,31 +151,29 @@ TESK_KERNEL(tesk_prolongate_cells, THREADS, 1, (const real *TESK_RESTRICT)coarse
     const int i = id / LINES_OUT, line = id % LINES_OUT;
     const real *from = DIM == 3 ? y + i * MIDDLE + line : x + i * ROWS * M + line;
     const int *to = own + (long long)first[begin + i] * FINE_NODES;
-    real v[M];
+    real v[M], out[ROWS];
     TESK_UNROLL
     for (int c = 0; c < M; c++) v[c] = from[c * LINES_OUT];
-    for (int t = 0; t < ROWS; t += N) { /* in two halves, to save registers */
+    expand(v, out);
+    TESK_UNROLL
+    for (int t = 0; t < ROWS; t += AT_ONCE) {
       /* All values are loaded before the first is written: otherwise each load waits for the stores before it. */
-      real old[N];
-      int node[N];
+      real old[AT_ONCE];
+      int node[AT_ONCE];
       TESK_UNROLL
-      for (int i = 0; i < N; i++) node[i] = to[fine_node(line, t + i)];
+      for (int i = 0; i < AT_ONCE; i++) node[i] = to[fine_node(line, t + i)];
       TESK_UNROLL
-      for (int i = 0; i < N; i++) old[i] = add && node[i] >= 0 ? fine[node[i]] : 0;
+      for (int i = 0; i < AT_ONCE; i++) old[i] = add && node[i] >= 0 ? fine[node[i]] : 0;
       TESK_UNROLL
-      for (int i = 0; i < N; i++) {
-        real sum = old[i];
-        TESK_UNROLL
-        for (int c = 0; c < M; c++) sum += E[(t + i) * M + c] * v[c];
-        if (node[i] >= 0) fine[node[i]] = sum;
-      }
+      for (int i = 0; i < AT_ONCE; i++)
+        if (node[i] >= 0) fine[node[i]] = old[i] + out[t + i];
     }
   }
 #endif
 }
 
 /* values[cell][NODES] <- its part of P' fine. */
-TESK_KERNEL(tesk_restrict_cells, THREADS, 1, (const real *TESK_RESTRICT)fine, (real *)values,
+TESK_KERNEL(tesk_restrict_cells, THREADS, MIN_BLOCKS, (const real *TESK_RESTRICT)fine, (real *)values,
             (const int *TESK_RESTRICT)list, (const int *TESK_RESTRICT)first, (int)count,
             (const unsigned short *TESK_RESTRICT)mask, (const int *TESK_RESTRICT)own,
             (const real *TESK_RESTRICT)tables, (long long)fine_length, (long long)places) {
@@ -165,46 +192,37 @@ TESK_KERNEL(tesk_restrict_cells, THREADS, 1, (const real *TESK_RESTRICT)fine, (r
   FOR_TASKS(id, cells * LINES_OUT) {
     const int i = id / LINES_OUT, line = id % LINES_OUT;
     const int *from = own + (long long)first[begin + i] * FINE_NODES;
-    real *to = DIM == 3 ? y + i * MIDDLE + line : x + i * ROWS * M + line, v[ROWS];
+    real *to = DIM == 3 ? y + i * MIDDLE + line : x + i * ROWS * M + line, v[ROWS], out[M];
     TESK_UNROLL
     for (int t = 0; t < ROWS; t++) {
       const int node = from[fine_node(line, t)];
       v[t] = node < 0 ? 0 : fine[node];
     }
-    for (int c = 0; c < M; c++) {
-      real sum = 0;
-      TESK_UNROLL
-      for (int t = 0; t < ROWS; t++) sum += E[t * M + c] * v[t];
-      to[c * LINES_OUT] = sum;
-    }
+    expand_transposed(v, out);
+    TESK_UNROLL
+    for (int c = 0; c < M; c++) to[c * LINES_OUT] = out[c];
   }
   __syncthreads();
 #if DIM == 3
   FOR_TASKS(id, cells * ROWS * M) {
     const int r = id % ROWS;
     const real *from = y + id / ROWS * (ROWS * ROWS) + r;
-    real *to = x + id / ROWS * (ROWS * M) + r, v[ROWS];
+    real *to = x + id / ROWS * (ROWS * M) + r, v[ROWS], out[M];
     TESK_UNROLL
     for (int s = 0; s < ROWS; s++) v[s] = from[s * ROWS];
-    for (int c = 0; c < M; c++) {
-      real sum = 0;
-      TESK_UNROLL
-      for (int s = 0; s < ROWS; s++) sum += E[s * M + c] * v[s];
-      to[c * ROWS] = sum;
-    }
+    expand_transposed(v, out);
+    TESK_UNROLL
+    for (int c = 0; c < M; c++) to[c * ROWS] = out[c];
   }
   __syncthreads();
 #endif
   FOR_TASKS(id, cells * LINES_IN) {
-    real v[ROWS];
+    real v[ROWS], out[M];
     TESK_UNROLL
     for (int r = 0; r < ROWS; r++) v[r] = x[id * ROWS + r];
-    for (int c = 0; c < M; c++) {
-      real sum = 0;
-      TESK_UNROLL
-      for (int r = 0; r < ROWS; r++) sum += E[r * M + c] * v[r];
-      u[id * M + c] = sum;
-    }
+    expand_transposed(v, out);
+    TESK_UNROLL
+    for (int c = 0; c < M; c++) u[id * M + c] = out[c];
   }
   __syncthreads();
 #endif

@@ -61,12 +61,13 @@ TESK_KERNEL(tesk_combine_pair, THREADS, 1, (long long)n, (double *TESK_RESTRICT)
   }
 }
 
-/* TesiDiagonalStep of device.h; b NULL: no next, which may be r. Bytes per entry: 8 numbers at most. */
+/* TesiDiagonalStep of device.h; b NULL: no next, which may be r; p NULL: not kept. Bytes per entry: 8 numbers at most.
+ */
 TESK_KERNEL(tesk_step, THREADS, 1, (long long)n, (double)s, (const real *)r, (const real *)q, (const real *)d,
             (double)c, (real *)p, (double)keep, (real *)x, (const real *)b, (real *)next) {
   FOR_EACH(i, n) {
     const real add = (real)s * (q ? r[i] - q[i] : r[i]) * d[i], step = c == 0 ? add : (real)c * p[i] + add;
-    p[i] = step;
+    if (p) p[i] = step;
     x[i] = keep == 0 ? step : (real)keep * x[i] + step;
     if (b) next[i] = b[i];
   }

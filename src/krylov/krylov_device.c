@@ -114,18 +114,33 @@ done:
   return status;
 }
 
+/* The kernels of the start of conjugate gradients, which run once. */
+static TesStatus prepare_start(TesSolver *s) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  double norm;
+  if (s->mg_b) TES_TRY(tes_vector_copy(s->r, 1, s->mg_b));
+  if (s->mg_x) TES_TRY(tes_vector_copy(s->mg_x, 1, s->q));
+  TES_TRY(tes_operator_residual(s->desc.op, s->q, s->p, s->r));
+  TES_TRY(tes_vector_norm(s->r, &norm));
+done:
+  return status;
+}
+
 TesStatus tesi_krylov_device_prepare(TesSolver *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const bool gmres = s->desc.method == TES_METHOD_GMRES;
   const TeskKrylov scalars = {.b_norm = 1, .factor = 1, .inverse = 1, .root = s->root};
   TesiIteration work = {.solver = s, .x = s->p, .column = s->desc.multigrid ? 0 : TESI_ANY_COLUMN};
+  if (!gmres) TES_TRY(prepare_start(s));
   TES_TRY(tesi_context_device(ctx)->to_device(ctx, s->device->scalars, &scalars, sizeof scalars));
   const TesiCounts *counts = &((TesiKernelState *)tesi_context_device_state(ctx))->counts, before = *counts;
   TES_TRY(gmres ? tesi_gmres_device_step(&work) : tesi_cg_device_step(&work));
   tesi_log(ctx, TES_LOG_DETAIL, "an iteration is %lld launches, %lld of which are exchanges between ranks",
            counts->launches - before.launches, counts->exchanges - before.exchanges);
   if (s->desc.multigrid) tesi_multigrid_forget_times(s->desc.multigrid);
+  TES_TRY(tesi_context_device(ctx)->synchronize(ctx)); /* else the first solve would wait for it */
 done:
   return status;
 }

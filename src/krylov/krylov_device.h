@@ -31,8 +31,8 @@ typedef struct TesiKrylovDevice {
 TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device);
 void tesi_krylov_device_destroy(TesiKrylovDevice **device);
 
-/* A step with zero vectors before the first solve: exchanges between ranks allocate their buffers. All ranks call
- * it. */
+/* A step with zero vectors before the first solve: exchanges between ranks allocate their buffers, and the driver loads
+ * kernels, which takes a millisecond or more. All ranks call it. */
 TesStatus tesi_krylov_device_prepare(TesSolver *solver);
 
 /* device->kernel[] <- the kernels with these names. */

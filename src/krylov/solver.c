@@ -1,6 +1,7 @@
 #include "krylov/solver.h"
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 #include "krylov/explain.h"
 #include "krylov/krylov_device.h"
 #include "multigrid/multigrid.h"
@@ -72,6 +73,11 @@ static bool is_queued(const TesSolver *s) {
   return tesi_links_peer(s->context) && space && space->layout->blocks <= blocks;
 }
 
+/* Not the emulator, whose kernels are there when they are compiled. */
+static bool is_gpu(const TesContext *ctx) {
+  return strcmp(tesi_context_device(ctx)->kind, "cuda") == 0;
+}
+
 /* The vectors of GMRES on a device are there before the solve, which allocates nothing; on the host when an
  * iteration first needs them. */
 static TesStatus create_basis(TesSolver *s, TesPrecision precision) {
@@ -126,7 +132,7 @@ static TesStatus create_work(TesSolver *s) {
   TES_TRY(tesi_kernel_reserve(ctx));
   if (rounds) TES_TRY(tesi_operator_reserve(s->desc.op));
   if (krylov && is_queued(s)) TES_TRY(tesi_krylov_device_create(s, &s->device));
-  if (s->device && tesi_ranks(ctx) > 1) TES_TRY(tesi_krylov_device_prepare(s));
+  if (s->device && (tesi_ranks(ctx) > 1 || is_gpu(ctx))) TES_TRY(tesi_krylov_device_prepare(s));
 done:
   return status;
 }

@@ -4,16 +4,18 @@
  *                  polynomials the one with the least sqrt(t) |1 - t p(t)| on [0, L], which bounds a V-cycle
  *                  (Lottes, Optimal polynomial
  *                  smoothers for multigrid V-cycles, 2023, algorithm 1). It needs no lower end.
- *   optimal        the polynomial of optimal_roots.h on the same interval, a product of m Richardson steps in Leja's
- *                  order: they need no p
+ *   optimal        the polynomial of optimal_roots.h on the same interval
  *   with ratio     that of the first kind of [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad, Iterative
  *   Methods for Sparse Linear Systems,
  *                  2nd ed., algorithm 12.1).
+ * The optimal polynomial, and on devices with kernels up to degree 8 that of the fourth kind too, is a product of m
+ * Richardson steps in Leja's order. They need no p, 8 of 28 bytes of a float32 pass. The host keeps p, and with it the
+ * bits of its results.
  * B: D^-1 (chebyshev), or cell patches (cell_patch), whose outer weights W take the place of D^-1 in the update.
  *
- * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes. From a zero guess the
- * first residual is b itself: degree m costs m - 1 applications then. If the operator subtracts its product from the
- * vector in place, the pass leaves b in the place of r for the next step. */
+ * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes; without p 3 and 1. From a
+ * zero guess the first residual is b itself: degree m costs m - 1 applications then. If the operator subtracts its
+ * product from the vector in place, the pass leaves b in the place of r for the next step. */
 #include <math.h>
 #include <stdio.h>
 #include "device/kernel.h"
@@ -23,13 +25,14 @@
 #include "smoother/spectrum.h"
 
 typedef struct Plan {
-  double centre, radius;          /* of the interval */
-  bool fourth;                    /* the kind, whose interval begins at 0 */
-  void *inverse_diagonal, *r, *p; /* inverse_diagonal NULL: patches are used */
-  TesiCellPatches *patches;       /* NULL: none */
-  void *z;                        /* of patches */
-  double *root;                   /* [degree] roots of the optimal polynomial; NULL: another polynomial */
-  double lambda;                  /* estimate */
+  double centre, radius;      /* of the interval */
+  bool fourth;                /* the kind, whose interval begins at 0 */
+  void *inverse_diagonal, *r; /* inverse_diagonal NULL: patches are used */
+  void *p;                    /* NULL: the polynomial needs none, or the device keeps none */
+  TesiCellPatches *patches;   /* NULL: none */
+  void *z;                    /* of patches */
+  double *root;               /* [degree] of a polynomial that is a product of steps; NULL: a recurrence */
+  double lambda;              /* estimate */
 } Plan;
 
 /* *z, *d <- vectors with B r = (z_i d_i). */
@@ -62,7 +65,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
   const TesOperator *op = smoother->op;
   const bool within = tesi_has_kernels(ctx) && !op->table->subtract && !plan->patches; /* the pass subtracts */
   Step step = {0};
-  TesiDiagonalStep pass = {.p = plan->p, .x = x, .next = plan->r};
+  TesiDiagonalStep pass = {.p = plan->root && tesi_has_kernels(ctx) ? NULL : plan->p, .x = x, .next = plan->r};
   (void)sweep;
   for (int i = 0; i < smoother->degree; i++) {
     const bool zero = i == 0 && zero_guess, again = op->table->subtract && i + 1 < smoother->degree,
@@ -257,32 +260,47 @@ static void describe(TesSmoother *smoother) {
            !plan->patches         ? "jacobi"
            : plan->patches->lines ? "lines of cells"
                                   : "cell patches",
-           plan->root     ? ", optimal"
-           : plan->fourth ? ", fourth kind"
-                          : "",
+           !plan->fourth       ? ""
+           : smoother->optimal ? ", optimal"
+                               : ", fourth kind",
            smoother->degree, plan->centre - plan->radius, plan->centre + plan->radius);
+}
+
+/* plan->root, for a product of steps, and p, for other polynomials. */
+static TesStatus find_roots(TesSmoother *smoother) {
+  enum { MOST = 8 }; /* partial products of float32 stay within a factor of ten */
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  Plan *plan = smoother->plan;
+  const double high = plan->centre + plan->radius;
+  const bool optimal = plan->fourth && smoother->optimal, kernels = tesi_has_kernels(ctx),
+             product = optimal || (plan->fourth && kernels && smoother->degree <= MOST);
+  double *root = NULL;
+  tesi_free(ctx, &plan->root);
+  if (!plan->p && !(product && kernels)) TES_TRY(tesi_operator_vector(smoother->op, &plan->p));
+  if (!product) return TES_OK;
+  TES_ALLOC(&root, smoother->degree);
+  if (optimal) TES_TRY(tesi_optimal_roots(ctx, smoother->degree, root));
+  for (int i = 0; i < smoother->degree; i++)
+    root[i] = optimal ? high * root[i] : root_of(plan, smoother->degree, i);
+  tesi_leja_order(smoother->degree, root);
+  plan->root = root;
+  root = NULL;
+done:
+  tesi_free(ctx, &root);
+  return status;
 }
 
 /* The polynomial of smoother->degree. */
 static TesStatus set_polynomial(TesSmoother *smoother) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
   Plan *plan = smoother->plan;
   plan->fourth = smoother->ratio == 0;
   const double low = plan->fourth ? 0 : plan->lambda / smoother->ratio,
                high = (plan->fourth ? 1.05 : 1.2) * plan->lambda;
   plan->centre = (high + low) / 2;
   plan->radius = (high - low) / 2;
-  tesi_free(ctx, &plan->root);
-  if (plan->fourth && smoother->optimal) {
-    TES_ALLOC(&plan->root, smoother->degree);
-    TES_TRY(tesi_optimal_roots(ctx, smoother->degree, plan->root));
-    tesi_leja_order(smoother->degree, plan->root);
-    for (int i = 0; i < smoother->degree; i++) plan->root[i] *= high;
-  }
   describe(smoother);
-done:
-  return status;
+  return find_roots(smoother);
 }
 
 bool tesi_is_chebyshev(const TesSmoother *smoother) {
@@ -304,7 +322,6 @@ static TesStatus init(TesSmoother *smoother) {
   smoother->plan = plan;
   TES_CHECK(smoother->omega == 0, "omega is %g: a chebyshev polynomial has no damping", smoother->omega);
   TES_TRY(tesi_operator_vector(smoother->op, &plan->r));
-  TES_TRY(tesi_operator_vector(smoother->op, &plan->p));
   TES_TRY(make_preconditioner(smoother, plan, &plan->lambda));
   if (smoother->degree == 0) smoother->degree = usual_degree(smoother, plan->patches);
   TES_TRY(set_polynomial(smoother));

@@ -5,6 +5,7 @@
 #include "base/team.h"
 #include "device/copies.h"
 #include "device/gather.h"
+#include "device/kernel_numbers.h"
 #include "device/links.h"
 #include "device/upload.h"
 #include "space/space.h"
@@ -32,15 +33,43 @@ static void choose_cells(const TesiCellsTransfer *t, int rows, size_t size, Kind
   const int cell = in * m + rows * in + (t->dim == 3 ? rows * rows * m : 0);
   kind->cells = tesi_min(tesi_max(LINES / lines, 1), MOST_CELLS);
   kind->threads = (kind->cells * lines + 31) / 32 * 32;
-  kind->shared = (size_t)(rows * m + 2 * m * m + kind->cells * cell) * size;
+  kind->shared = (size_t)(2 * m * m + kind->cells * cell) * size;
+}
+
+/* tables.h: even-odd halves of E[rows][m], which is symmetric under reversal of both (src/kernels/even_odd.h). */
+static TesStatus make_tables(const TesTransfer *transfer, bool refined, char **text) {
+  TesContext *ctx = transfer->context;
+  TesStatus status = TES_OK;
+  const TesiCellsTransfer *t = transfer->plan;
+  const bool single = transfer->precision == TES_SINGLE;
+  const int rows = refined ? 2 * t->n : t->n, m = t->m, half = (m + 1) / 2;
+  double *even = NULL, *odd;
+  TES_ALLOC(&even, 2 * rows * half);
+  odd = even + rows * half;
+  for (int r = 0; r < (rows + 1) / 2; r++)
+    for (int c = 0; c < half; c++) {
+      const int at = r * m + c, opposite = r * m + m - 1 - c;
+      const double v = single ? ((float *)t->E[refined])[at] : ((double *)t->E[refined])[at],
+                   w = single ? ((float *)t->E[refined])[opposite] : ((double *)t->E[refined])[opposite];
+      even[r * half + c] = at == opposite ? v : (v + w) / 2;
+      if (c < m / 2) odd[r * (m / 2) + c] = (v - w) / 2;
+    }
+  const TesiKernelNumbers tables[] = {{.name = "ee", .count = (rows + 1) / 2 * half, .values = even},
+                                      {.name = "eo", .count = (rows + 1) / 2 * (m / 2), .values = odd}};
+  TES_TRY(tesi_kernel_numbers(ctx, single ? "float" : "double", 2, tables, text));
+done:
+  tesi_free(ctx, &even);
+  return status;
 }
 
 static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *kind) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiCellsTransfer *t = transfer->plan;
-  char text[6][24];
+  const bool single = transfer->precision == TES_SINGLE;
+  char text[6][24], *tables = NULL;
   TesiProgram *program;
+  TES_TRY(make_tables(transfer, refined, &tables));
   snprintf(text[0], sizeof text[0], "DIM=%d", t->dim);
   snprintf(text[1], sizeof text[1], "M=%d", t->m);
   snprintf(text[2], sizeof text[2], "N=%d", t->n);
@@ -48,27 +77,27 @@ static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *ki
   snprintf(text[4], sizeof text[4], "CELLS=%d", kind->cells);
   snprintf(text[5], sizeof text[5], "THREADS=%d", kind->threads);
   const TesiProgramDesc desc = {.file = "transfer_cells.cu",
-                                .options = {transfer->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3], text[4], text[5]}};
+                                .tables = tables,
+                                .options = {single ? "real=float" : "real=double", text[0], text[1], text[2],
+                                            text[3], text[4], text[5], single ? NULL : "TESK_CONSTANT_TABLES"}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_cells", kind->shared, &kind->prolongate));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict_cells", kind->shared, &kind->restrict_));
 done:
+  tesi_free(ctx, &tables);
   return status;
 }
 
-/* E, then W. */
-static TesStatus upload_tables(const TesTransfer *transfer, bool refined, Kind *kind) {
+/* W of both halves. */
+static TesStatus upload_tables(const TesTransfer *transfer, Kind *kind) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiCellsTransfer *t = transfer->plan;
-  const size_t size = tesi_precision_size(transfer->precision), W = (size_t)(t->m * t->m) * size,
-               E = (size_t)((refined ? 2 : 1) * t->n * t->m) * size;
+  const size_t W = (size_t)(t->m * t->m) * tesi_precision_size(transfer->precision);
   char *tables = NULL;
-  TES_ALLOC(&tables, E + 2 * W);
-  memcpy(tables, t->E[refined], E);
-  for (size_t i = 0; i < 2; i++) memcpy(tables + E + i * W, t->half[i], W);
-  TES_TRY(tesi_upload(ctx, tables, E + 2 * W, &kind->tables));
+  TES_ALLOC(&tables, 2 * W);
+  for (size_t i = 0; i < 2; i++) memcpy(tables + i * W, t->half[i], W);
+  TES_TRY(tesi_upload(ctx, tables, 2 * W, &kind->tables));
 done:
   tesi_free(ctx, &tables);
   return status;
@@ -87,7 +116,7 @@ static TesStatus make_kind(const TesTransfer *transfer, bool refined, Kind *kind
     if (t->family[c].refined == refined) list[at] = (int32_t)c, first[at++] = t->family[c].first;
   TES_TRY(tesi_upload(ctx, list, (size_t)kind->count * sizeof *list, &kind->list));
   TES_TRY(tesi_upload(ctx, first, (size_t)kind->count * sizeof *first, &kind->first));
-  TES_TRY(upload_tables(transfer, refined, kind));
+  TES_TRY(upload_tables(transfer, kind));
   choose_cells(t, refined ? 2 * t->n : t->n, tesi_precision_size(transfer->precision), kind);
   TES_TRY(get_kernels(transfer, refined, kind));
 done:

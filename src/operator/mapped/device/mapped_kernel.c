@@ -1,4 +1,5 @@
 #include "operator/mapped/device/mapped_kernel.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +27,21 @@ static void end_table(Text *text) {
   text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "0})\n");
 }
 
+/* Numbers that would be 0 or 1 without round-off are 0 or 1. */
+static double without_noise(double value) {
+  const double noise = 1e-14;
+  return fabs(value - 1) < noise ? 1 : fabs(value) < noise ? 0 : value;
+}
+
 /* (A[r][c] + sign A[r][opposite c]) / 2 for the first rows and columns; the middle column as it is. */
 static void print_half(Text *text, const char *name, const double *A, int rows, int columns, int width,
                        double sign) {
   begin_table(text, name);
   for (int r = 0; r < rows; r++)
     for (int c = 0; c < columns; c++)
-      add_number(text, 2 * c == width - 1 ? A[r * width + c]
-                                          : (A[r * width + c] + sign * A[r * width + width - 1 - c]) / 2);
+      add_number(text, without_noise(2 * c == width - 1
+                                         ? A[r * width + c]
+                                         : (A[r * width + c] + sign * A[r * width + width - 1 - c]) / 2));
   end_table(text);
 }
 
@@ -173,8 +181,10 @@ static void list_options(const TesiMappedKernelDesc *d, const TesiMappedKernel *
   }
   desc->options[COUNT] = d->precision == TES_SINGLE ? "real=float" : "real=double";
   desc->options[COUNT + 1] = d->factors == TES_SINGLE ? "factor=float" : "factor=double";
-  const char *constant = getenv("TESSERA_TABLES");
-  if (!constant || atoi(constant)) desc->options[COUNT + 2] = "TESK_CONSTANT_TABLES";
+  /* Float32 numbers are operands of their instructions; float64 numbers would cost two moves each. */
+  const char *constant = getenv("TESSERA_TABLES"); /* for measurements */
+  if (constant ? atoi(constant) : d->precision == TES_DOUBLE)
+    desc->options[COUNT + 2] = "TESK_CONSTANT_TABLES";
 }
 
 /* Bytes of shared memory of a block. */
