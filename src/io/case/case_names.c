@@ -215,7 +215,7 @@ static TesStatus read_elastic_material(TesiCaseReader *r, const TesiYaml *map, T
                           child->key));
   }
   if (!r->error_count)
-    TES_TRY(tesi_case_elastic_constants(r, map, "data.materials", (TesFunction **)&young,
+    TES_TRY(tesi_case_elastic_constants(r, map, "data", (TesFunction **)&young,
                                         (TesFunction **)&poisson, (TesFunction **)&data->lambda,
                                         (TesFunction **)&data->a));
 done:
