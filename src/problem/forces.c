@@ -103,9 +103,9 @@ done:
   return status;
 }
 
-/* Faces of all supports at a node, or groups. */
-static int supports(const Nodes *n, int64_t i) {
-  return n->faces[i] ? n->faces[i] : n->groups[i];
+/* q, the share of the boundary in the faces of supports at a node, or in its groups. */
+static double share_of(const Nodes *n, int64_t i) {
+  return n->on[i] ? (double)n->on[i] / (n->faces[i] ? n->faces[i] : n->groups[i]) : 0;
 }
 
 /* Whether other supports have faces at a node of the boundary. */
@@ -145,7 +145,7 @@ static TesStatus add_stress(Nodes *n, bool own, double *sum) {
   TES_TRY(find_faces(n, own, &face, &count));
   if (!count) goto done;
   for (int64_t i = 0; i < n->space->length; i++)
-    n->weight[i] = is_shared(n, i) ? (own ? 1 : 0) - (double)n->on[i] / n->faces[i] : 0;
+    n->weight[i] = is_shared(n, i) ? (own ? 1 : 0) - share_of(n, i) : 0;
   TES_TRY(tesi_vector_create_on(n->space->layout, TES_DOUBLE, &weight));
   TES_TRY(tes_vector_set(weight, n->weight));
   int fields = tesi_problem_fields(n->problem, field);
@@ -176,7 +176,7 @@ TesStatus tesi_force_on(const TesProblem *p, const TesiForces *of, int boundary,
   TES_ALLOC(&r, n.space->length);
   TES_TRY(of->residual(p, direction, r));
   for (int64_t i = 0; i < n.space->length; i++)
-    if (n.on[i] && tesi_layout_owns(n.space->layout, i)) *force += r[i] * n.on[i] / supports(&n, i);
+    if (n.on[i] && tesi_layout_owns(n.space->layout, i)) *force += r[i] * share_of(&n, i);
   TES_TRY(add_stress(&n, true, force));
   TES_TRY(add_stress(&n, false, force));
   tesi_reduce(ctx, TESI_SUM, 1, force);
@@ -194,10 +194,10 @@ TesStatus tesi_force_weights(const TesProblem *p, const TesiForces *of, int boun
       .problem = p, .of = of, .space = of->space(p, direction), .boundary = boundary, .direction = direction};
   TES_TRY(find_nodes(&n));
   for (int64_t i = 0; i < n.space->length; i++) {
-    const double part = n.on[i] && n.faces[i] > 1 ? 1. / n.faces[i] : 0;
-    weights->weight[i] = n.on[i] ? of->sign / supports(&n, i) : 0;
-    weights->own[i] = part > 0 ? of->sign * (1 - part) : 0;
-    weights->other[i] = -of->sign * part;
+    const double q = share_of(&n, i);
+    weights->weight[i] = of->sign * q;
+    weights->own[i] = is_shared(&n, i) ? of->sign * (1 - q) : 0;
+    weights->other[i] = is_shared(&n, i) ? -of->sign * q : 0;
   }
 done:
   free_nodes(ctx, &n);
