@@ -1,6 +1,6 @@
 /* Run: ctest -R t6_cg_passes. The vector passes of conjugate gradients (src/krylov/cg_passes.h) beside plain loops:
- * both precisions of z, odd lengths, several threads, vectors that own ranges of their entries. What is written only begins
- * as NaN.
+ * both precisions of z, odd lengths, several threads, vectors that own ranges of their entries. What is written only
+ * begins as NaN.
  * Labels: threads */
 #include <math.h>
 #include "device/vector.h"

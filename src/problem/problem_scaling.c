@@ -15,8 +15,8 @@ static bool stays_a_box(const TesProblem *p) {
 }
 
 /* Work of an iteration per unknown, relative to a scalar problem on trees. Flows: 650 ps on an H200, where the model
- * has 301 ps (bench/results/h200/stokes.csv, the cube of 52 million unknowns). Element rt: as measured there, on one GPU
- * and on two (measurement ranks_rt of solve.csv), within 20 %. Displacements, which couple three components: an
+ * has 301 ps (bench/results/h200/stokes.csv, the cube of 52 million unknowns). Element rt: as measured there, on one
+ * GPU and on two (measurement ranks_rt of solve.csv), within 20 %. Displacements, which couple three components: an
  * estimate. */
 static double weight_of(const TesProblem *p) {
   if (p->equation->flow && p->equation->support->modes) return 1.33;

@@ -215,9 +215,8 @@ static TesStatus read_elastic_material(TesiCaseReader *r, const TesiYaml *map, T
                           child->key));
   }
   if (!r->error_count)
-    TES_TRY(tesi_case_elastic_constants(r, map, "data", (TesFunction **)&young,
-                                        (TesFunction **)&poisson, (TesFunction **)&data->lambda,
-                                        (TesFunction **)&data->a));
+    TES_TRY(tesi_case_elastic_constants(r, map, "data", (TesFunction **)&young, (TesFunction **)&poisson,
+                                        (TesFunction **)&data->lambda, (TesFunction **)&data->a));
 done:
   tes_function_destroy((TesFunction **)&young);
   tes_function_destroy((TesFunction **)&poisson);
