@@ -180,7 +180,8 @@ def more_results(folder):
         for ranks in [r for r in RANKS if r <= most] if len(RANKS) > 2 else [RANKS[number % 2]]:
             code, many, errors = solve(folder, ranks, f"{name}.yaml")
             check(code == 0 and errors == warnings, f"{name} on {ranks}: {code} {errors} instead of {warnings}")
-            compare(name, one, many, ranks, 1e-8)
+            # what the velocity of a new mesh has of divergence is removed to 1e-4, whatever the tolerance of steps
+            compare(name, one, many, ranks, 1e-6 if name == "past" else 1e-8)
     unbalanced = FREE.replace("right: {traction: [1, 0]}", "right: {traction: [1, 0.1]}")
     with open(os.path.join(folder, "unbalanced.yaml"), "w", encoding="utf-8") as file:
         file.write(unbalanced)
