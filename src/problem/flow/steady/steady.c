@@ -7,7 +7,7 @@
  * the Schur complement by S^-1 = -(nu M^-1 + alpha L^-1 + C) / s^2. The first two terms are by Cahouet and Chabard
  * 1988. M is the mass of the pressures with weights at edges of walls; its inverse is a polynomial (steady_mass.h). L
  * is their Laplacian with 0 on open boundaries, solved by multigrid to a hundredth. C is a correction from a coarse
- * mesh (steady_schur.h):
+ * mesh (steady_schur.h), or on smooth pressures (steady_modes.h):
  *
  *   z_p = S^-1 r_p,    z_u = V (r_u + s B' z_p)
  *
@@ -29,6 +29,7 @@
 #include "problem/flow/steady/steady.h"
 #include "problem/flow/steady/steady_direct.h"
 #include "problem/flow/steady/steady_mass.h"
+#include "problem/flow/steady/steady_modes.h"
 #include "problem/flow/steady/steady_schur.h"
 #include "problem/support.h"
 #include "space/slip.h"
@@ -136,6 +137,8 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   TES_TRY(tesi_lap(ctx, pr->steady.laps, POTENTIAL));
   if (pr->steady.schur)
     TES_TRY(tesi_steady_schur_add(pr->steady.schur, -1 / pr->steady.unit / pr->steady.unit, &r_p, &z_p));
+  if (pr->steady.modes)
+    TES_TRY(tesi_steady_modes_add(pr->steady.modes, -1 / pr->steady.unit / pr->steady.unit, &r_p, &z_p));
   TES_TRY(tesi_lap(ctx, pr->steady.laps, COARSE));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
   TES_TRY(tesi_taylor_hood_gradient(pr->taylor_hood, &z_p, pr->work.r));
@@ -408,6 +411,8 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   if (pr->steady.alpha > 0 && !pr->steady.direct) TES_TRY(tesi_split_create_poisson(p));
   if (!pr->steady.direct) TES_TRY(tesi_steady_schur_create(p, &pr->steady.schur));
   if (!pr->steady.direct) TES_TRY(create_mass(p, pr));
+  if (!pr->steady.direct && !pr->steady.schur && !(pr->steady.alpha > 0))
+    TES_TRY(tesi_steady_modes_create(p, cycle, &pr->steady.modes));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->b));
   TES_TRY(tesi_split_check_flux(p));
   warn_of_pressures(p);
