@@ -48,8 +48,18 @@ static int list_cells(const TesSpace *space, const int vertex[3], int cell[8][3]
   return count;
 }
 
-/* Largest over least nu; c = max(mean, 0.6 max). */
-static double measure(const TesiStokesVarying *s, TesiVaryingPatch *patch) {
+static bool is_closed(const TesiStokesVaryingPlan *p, const int type[3]) {
+  const TesSpace *space = p->stokes->stokes.space;
+  for (int d = 0; d < space->dim; d++)
+    if (p->axis[d].local[type[d]].nodes >= 2 * (space->degree + 1)) return false;
+  return true;
+}
+
+/* Largest over least nu; c = max(mean, 0.6 max). At an open end of the box the energy of the symmetric form reaches
+ * twice the energy of the gradient form for velocities without divergence. There c is 5/3 of that, so that a
+ * correction is at most twice the exact correction. */
+static double measure(const TesiStokesVaryingPlan *p, TesiVaryingPatch *patch) {
+  const TesiStokesVarying *s = p->stokes;
   const TesSpace *space = s->stokes.space;
   int cell[8][3];
   const int cells = list_cells(space, patch->vertex, cell);
@@ -62,14 +72,8 @@ static double measure(const TesiStokesVarying *s, TesiVaryingPatch *patch) {
     least = fmin(least, s->least[i]), largest = fmax(largest, s->largest[i]);
   }
   patch->c = fmax(sum / all, 0.6 * largest);
+  if (s->symmetric && !is_closed(p, patch->type)) patch->c *= 5.0 / 3;
   return largest / least;
-}
-
-static bool is_closed(const TesiStokesVaryingPlan *p, const int type[3]) {
-  const TesSpace *space = p->stokes->stokes.space;
-  for (int d = 0; d < space->dim; d++)
-    if (p->axis[d].local[type[d]].nodes >= 2 * (space->degree + 1)) return false;
-  return true;
 }
 
 static TesiVaryingPatch patch_at(const TesiStokesVaryingPlan *p, const int vertex[3]) {
@@ -209,7 +213,7 @@ static TesStatus fill_exacts(const TesSmoother *smoother, TesiStokesVaryingPlan 
   TES_ALLOC(&exact, all + 1);
   for (int i = 0; i < all; i++) {
     const double n = patch_size(p, &p->patch[i]);
-    exact[i] = measure(p->stokes, &p->patch[i]) > least;
+    exact[i] = measure(p, &p->patch[i]) > least;
     wanted += exact[i];
     if (exact[i] && find_like(p, &p->patch[i]) == &p->patch[i]) bytes += n * n * number;
   }

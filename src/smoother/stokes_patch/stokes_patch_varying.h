@@ -1,6 +1,6 @@
 /* Vertex patches of Stokes with a viscosity that varies or the symmetric gradient (operator/stokes_varying). A patch is
- * solved by the Schur complement of the gradient form with a constant viscosity, c = max(mean, 0.6 max) of nu over it,
- * and the same penalties:
+ * solved by the Schur complement of the gradient form with a constant viscosity, c = max(mean, 0.6 max) of nu over it
+ * (5/3 of this in the symmetric form at an open end), and the same penalties:
  *   u = K_1^+ (F, c g) / c in the velocity, p as it is,
  * K_1 of viscosity 1, one table for all of a kind; or, where nu varies more than 3-fold inside a patch, by the
  * pseudo-inverse of its own matrix, as long as these fit into memory. With a mass term a table belongs to alpha / c:
