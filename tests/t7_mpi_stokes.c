@@ -32,11 +32,11 @@ static const Case cases[] = {
     {.flow = {.dim = 3, .degree = 1, .cells = {2, 2, 6}, .given = "vvvvvo"}, .nu = "exp(3*z + x)"},
     /* rings of ranks: wide boxes that are arcs, or all of the ring; colours that do not close; a coefficient that is
      * periodic by the box alone */
-    {.flow = {.dim = 2, .degree = 2, .cells = {4, 16}, .given = "vvpp", .nu = 1}},
-    {.flow = {.dim = 2, .degree = 1, .cells = {4, 12}, .given = "pppp", .nu = 1, .alpha = 1}},
-    {.flow = {.dim = 2, .degree = 2, .cells = {3, 9}, .given = "vspp", .graded = true, .nu = 1}},
+    {.flow = {.dim = 2, .degree = 2, .cells = {4, 16}, .given = "vvppvv", .nu = 1}},
+    {.flow = {.dim = 2, .degree = 1, .cells = {4, 12}, .given = "ppppvv", .nu = 1, .alpha = 1}},
+    {.flow = {.dim = 2, .degree = 2, .cells = {3, 9}, .given = "vsppvv", .graded = true, .nu = 1}},
     {.flow = {.dim = 3, .degree = 1, .cells = {2, 2, 12}, .given = "vvvvpp", .nu = 1}},
-    {.flow = {.dim = 2, .degree = 2, .cells = {4, 12}, .given = "vopp"}, .nu = "1 + x + y*(1 - y)"}};
+    {.flow = {.dim = 2, .degree = 2, .cells = {4, 12}, .given = "voppvv"}, .nu = "1 + x + y*(1 - y)"}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 /* On a device with kernels some cases, of each kind: the emulator takes its time. */

@@ -9,7 +9,7 @@
 #include "tessera/tessera.h"
 #include "testing.h"
 
-enum { STEPS = 4, FIXED = 1 << 17 /* bytes: what does not grow with the mesh, times its growth */ };
+enum { STEPS = 4, FIXED = 1 << 18 /* bytes: what does not grow with the mesh, times its growth */ };
 
 /* What each step held at most on the device in use, beyond what was held before, and its cells. */
 typedef struct Steps {
