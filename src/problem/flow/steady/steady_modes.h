@@ -1,7 +1,7 @@
 /* The Schur complement S of a steady flow on smooth pressures, where no coarse mesh is small enough for
  * steady_schur.h: files of many cells. Eigenvalues of nu M^-1 S far below 1 belong to pressures that vary slowly
- * through the domain. Let T be the polynomials of the coordinates up to a total degree, and m_i the M-orthonormal vectors of
- * their span with m_i' B V B' m_j = sigma_i if i = j, else 0, V a cycle for A^-1. Then
+ * through the domain. Let T be the polynomials of the coordinates up to a total degree, and m_i the M-orthonormal
+ * vectors of their span with m_i' B V B' m_j = sigma_i if i = j, else 0, V a cycle for A^-1. Then
  *
  *   S^-1 is about nu M^-1 + sum of (1 / sigma_i - nu) m_i m_i'
  *
