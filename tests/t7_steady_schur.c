@@ -152,8 +152,10 @@ static void smooth_pressures_serve_many_cells(void **state) {
   if (!make(3, cells, 12, 0, true, 0, &s)) return;
   const TesiSteady *steady = &tesi_split_of(s.problem)->steady;
   assert_null(steady->schur);
-  assert_in_range(tesi_steady_modes_count(steady->modes), 2, 20);
+  assert_null(steady->modes); /* they are made in a solve that is slow */
   assert_ok(ctx, tes_problem_solve(s.problem, &result));
+  assert_non_null(steady->modes);
+  assert_in_range(tesi_steady_modes_count(steady->modes), 2, 20);
   assert_in_range(result.iterations, 0, 40); /* without them: 95 */
   release(&s);
 }

@@ -14,7 +14,7 @@ typedef struct Pass {
   double *p, *x, *r;
   float *rounded;
   int64_t n;
-  TeskOwned own;
+  const TesiLayout *layout; /* NULL: all entries are owned */
   double (*sums)[2];
 } Pass;
 
@@ -43,8 +43,10 @@ static double product(int64_t n, const double *a, const double *b) {
 /* The owned part of a . b; entries first .. first + n - 1. */
 static double product_of_owned(const Pass *p, int64_t first, int64_t n, const double *a, const double *b) {
   double sum = 0;
-  for (int k = 0; k < TESK_OWNED; k++) {
-    const int64_t begin = most(first, p->own.first[k]), end = least(first + n, p->own.end[k]);
+  if (!p->layout) return product(n, a, b);
+  for (int k = 0; k < p->layout->blocks; k++) {
+    const TesiOwned *own = &p->layout->block[k];
+    const int64_t begin = most(first, own->start), end = least(first + n, own->start + own->owned);
     if (begin < end) sum += product(end - begin, a + begin - first, b + begin - first);
   }
   return sum;
@@ -103,11 +105,10 @@ static void run_blocks(const void *data, TesiSpan span) {
 /* sums: of all ranks, NULL: none are needed. */
 static void run(const TesVector *like, Pass pass, PieceLoop *loop, int count, double *sums) {
   TesContext *ctx = like->context;
-  const TesiLayout *layout = like->layout;
   double parts[BLOCKS][2];
   pass.n = like->length;
   pass.sums = parts;
-  pass.own = layout ? tesi_layout_ranges(layout) : (TeskOwned){{0}, {like->length}};
+  pass.layout = like->layout;
   tesi_team_for(tesi_team_threads(ctx, pass.n), BLOCKS, run_blocks, &(Blocks){&pass, loop});
   for (int s = 0; s < count; s++) {
     sums[s] = 0;
@@ -116,9 +117,9 @@ static void run(const TesVector *like, Pass pass, PieceLoop *loop, int count, do
   if (count) tesi_reduce(ctx, TESI_SUM, count, sums);
 }
 
-/* Whether the passes below are for these vectors. */
+/* Whether the passes below are for these vectors; else z is float64, and its scale 1. */
 static bool is_plain(const TesVector *v) {
-  return !tesi_has_kernels(v->context) && (!v->layout || v->layout->blocks <= TESK_OWNED);
+  return !tesi_has_kernels(v->context);
 }
 
 static Pass of_image(const TesiImage *image) {

@@ -138,7 +138,8 @@ typedef struct TesiSteady {
   struct TesiLaps *laps;           /* of the present solve; NULL: none */
   struct TesiSteadyDirect *direct; /* NULL: cycles */
   struct TesiSteadySchur *schur;   /* NULL: none */
-  struct TesiSteadyModes *modes;   /* where there is no schur, without alpha; NULL: none */
+  struct TesiSteadyModes *modes;   /* without schur and alpha, once a solve is slow; NULL: none */
+  int applied;                     /* preconditioners of the solve under way */
   struct TesiSteadyMass *mass;     /* NULL: direct */
   struct TesiColumns *columns;     /* of the method; NULL: it takes vectors one by one */
   TesVector *edges;                /* NULL: all 1 */

@@ -168,7 +168,6 @@ TesStatus tesi_steady_modes_create(TesProblem *p, TesiSteadyCycle cycle, TesiSte
   double S[MOST * MOST], M[MOST * MOST], Q[MOST * MOST], sigma[MOST];
   int n = 0, kept;
   *modes = NULL;
-  TES_TRY(tesi_work_on(ctx, "the Schur complement on smooth pressures"));
   TES_NEW(&m);
   m->context = tesi_context_retain(ctx);
   TES_TRY(make_polynomials(pr->taylor_hood->pressure, pr->walls.any_open ? 0 : 1, T, &n));

@@ -5,7 +5,7 @@
  *
  *   S^-1 is about nu M^-1 + sum of (1 / sigma_i - nu) m_i m_i'
  *
- * over those i for which nu sigma_i is small. A cycle for each polynomial is the set-up's work. */
+ * over those i for which nu sigma_i is small. Its creation costs a cycle per polynomial. */
 #ifndef TESI_STEADY_MODES_H
 #define TESI_STEADY_MODES_H
 
@@ -15,7 +15,7 @@ typedef struct TesiSteadyModes TesiSteadyModes;
 /* x <- V b, velocities */
 typedef TesStatus (*TesiSteadyCycle)(TesProblem *problem, const TesVector *b, TesVector *x);
 
-/* For a steady flow with alpha = 0 whose operators and cycle exist. */
+/* For a steady flow with alpha = 0 whose operators and cycle exist; it overwrites pr->work. */
 TesStatus tesi_steady_modes_create(TesProblem *problem, TesiSteadyCycle cycle, TesiSteadyModes **modes);
 void tesi_steady_modes_destroy(TesiSteadyModes **modes);
 /* z <- z + factor sum of (1 / sigma_i - nu) m_i m_i' r */
