@@ -148,7 +148,7 @@ typedef struct TesiSteady {
   char motion_text[400];           /* in words */
 } TesiSteady;
 
-/* Scratch: velocities, then pressures. */
+/* Scratch: velocities, then pressures. Of a steady flow x is u_D, the values on boundaries, throughout a solve. */
 typedef struct TesiSplitWork {
   TesVector *b, *r, *x, *d, *z, *q, *s;
   TesVector *pb, *pr, *pd, *pz, *pq, *pn, *ps;

@@ -92,13 +92,15 @@ static TesStatus find_matrices(TesProblem *p, TesiSteadyCycle cycle, int n, TesV
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
+  TesVector *x = NULL;
+  TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &x));
   for (int j = 0; j < n; j++) {
     TES_TRY(tes_operator_apply(pr->pressure_mass, T[j], pr->work.pb));
     TES_TRY(tesi_taylor_hood_gradient(pr->taylor_hood, T[j], pr->work.r));
     TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.r));
     pr->steady.cycle_norm = 0;
-    TES_TRY(cycle(p, pr->work.r, pr->work.x));
-    TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, pr->work.x, pr->work.ps));
+    TES_TRY(cycle(p, pr->work.r, x));
+    TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, x, pr->work.ps));
     for (int i = 0; i < n; i++) {
       TES_TRY(tes_vector_dot(T[i], pr->work.ps, &S[i * n + j]));
       TES_TRY(tes_vector_dot(T[i], pr->work.pb, &M[i * n + j]));
@@ -107,6 +109,7 @@ static TesStatus find_matrices(TesProblem *p, TesiSteadyCycle cycle, int n, TesV
   for (int i = 0; i < n; i++)
     for (int j = 0; j < i; j++) S[i * n + j] = S[j * n + i] = (S[i * n + j] + S[j * n + i]) / 2;
 done:
+  tes_vector_destroy(&x);
   return status;
 }
 

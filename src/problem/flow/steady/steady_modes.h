@@ -15,7 +15,8 @@ typedef struct TesiSteadyModes TesiSteadyModes;
 /* x <- V b, velocities */
 typedef TesStatus (*TesiSteadyCycle)(TesProblem *problem, const TesVector *b, TesVector *x);
 
-/* For a steady flow with alpha = 0 whose operators and cycle exist; it overwrites pr->work. */
+/* For a steady flow with alpha = 0 whose operators and cycle exist. It may be called within a solve: of the problem's
+ * scratch it overwrites r, pb and ps alone. */
 TesStatus tesi_steady_modes_create(TesProblem *problem, TesiSteadyCycle cycle, TesiSteadyModes **modes);
 void tesi_steady_modes_destroy(TesiSteadyModes **modes);
 /* z <- z + factor sum of (1 / sigma_i - nu) m_i m_i' r */
