@@ -89,9 +89,9 @@ static bool wants_trees(const TesiCaseReader *r) {
 
 TesiMeshRow tesi_case_mesh_row(const TesiCaseReader *r) {
   const TesMeshDesc *mesh = &r->draft.c.mesh;
-  const bool grid = mesh->kind == TES_MESH_BOX ||
-                    (mesh->kind == TES_MESH_AUTO && mesh->domain == TES_DOMAIN_BOX && !wants_trees(r));
-  return !grid ? TESI_TREES : r->draft.periodic ? TESI_PERIODIC : TESI_GRID;
+  const bool grid = mesh->kind == TES_MESH_BOX && !is_for_one_rank(r);
+  const bool may = mesh->kind != TES_MESH_FOREST && mesh->domain == TES_DOMAIN_BOX && !wants_trees(r);
+  return !grid && !may ? TESI_TREES : r->draft.periodic ? TESI_PERIODIC : TESI_GRID;
 }
 
 /* Refuses keys that a grid cannot have. */
@@ -119,16 +119,17 @@ done:
 }
 
 static TesStatus choose_kind(TesiCaseReader *r) {
+  TesContext *ctx = r->ctx;
+  TesStatus status = TES_OK;
   TesMeshDesc *mesh = &r->draft.c.mesh;
-  const bool asked = mesh->kind == TES_MESH_BOX;
-  if (asked && !is_for_one_rank(r)) return refuse_box(r);
-  if (mesh->kind == TES_MESH_AUTO)
-    mesh->kind = tesi_case_mesh_row(r) == TESI_TREES ? TES_MESH_FOREST : TES_MESH_BOX;
+  if (mesh->kind == TES_MESH_BOX) TES_TRY(refuse_box(r));
+  mesh->kind = tesi_case_mesh_row(r) == TESI_TREES ? TES_MESH_FOREST : TES_MESH_BOX;
   if (mesh->domain == TES_DOMAIN_BOX && mesh->kind == TES_MESH_BOX && is_for_one_rank(r))
-    return tesi_case_refuse(
-        r, asked ? "mesh.kind" : "mesh.box.spacing",
-        "a box that is no mesh of trees, of equal cells, works on one rank with this problem");
-  return TES_OK;
+    TES_TRY(tesi_case_refuse(
+        r, "mesh.box.spacing",
+        "a box that is no mesh of trees, of equal cells, works on one rank with this problem"));
+done:
+  return status;
 }
 
 /* The path of a mesh is relative to its case; with --set it is relative to the caller. */
