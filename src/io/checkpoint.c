@@ -62,7 +62,7 @@ static TesStatus put_head(TesiStore *store, const TesCheckpointDesc *desc, const
   if (t) {
     whole[W_TREE_DEGREE] = t->degree, whole[W_TREES] = t->trees, whole[W_MATERIALS] = t->materials;
     whole[W_MAPPED] = (t->map ? MAPPED : 0) + (t->parts ? GROUPED : 0),
-    whole[W_IDENTITY] = (int64_t)t->identity;
+    whole[W_IDENTITY] = (int64_t)tesi_trees_identity(t);
     whole[W_NUMBERING] = (int64_t)tesi_file_order_hash(s->scalar[0]->view, order);
     number[N_RADIUS] = t->radius, number[N_INNER] = t->inner, number[N_CORE] = t->core;
     for (int d = 0; d < 3; d++) number[N_CENTRE + d] = t->centre[d];

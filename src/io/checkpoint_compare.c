@@ -42,7 +42,7 @@ TesStatus tesi_checkpoint_compare(const char *path, const TesMesh *found, const 
               "%s is of another mesh than the case: boundary %d is '%s', not '%s'", path, i,
               tes_mesh_boundary_name(found, i), tes_mesh_boundary_name(mesh, i));
   TES_CHECK(
-      found->coarse->identity == mesh->coarse->identity,
+      tesi_trees_are_same(found->coarse, mesh->coarse),
       "%s is of another mesh than the case: as many cells and boundaries, but nodes, materials or where the "
       "boundaries lie differ (another file, size or centre?)",
       path);

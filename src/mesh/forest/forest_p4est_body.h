@@ -51,7 +51,7 @@ static TesStatus find_parts(TesContext *ctx, const TesiTrees *c, Parts *p) {
                                             7
 #endif
   };
-  TES_TRY(tesi_part_groups(ctx, c, (TesiPartKind){P4EST_FACES, P4EST_HALF, p4est_face_corners[0]}, &p->face));
+  TES_TRY(tesi_part_groups(ctx, c, tesi_tree_faces(P4EST_DIM), &p->face));
   TES_TRY(tesi_part_groups(ctx, c, (TesiPartKind){P4EST_CHILDREN, 1, whole}, &p->corner));
 #ifdef P4_TO_P8
   TES_TRY(tesi_part_groups(ctx, c, (TesiPartKind){P8EST_EDGES, 2, p8est_edge_corners[0]}, &p->edge));

@@ -1,4 +1,5 @@
 /* Trees from a Gmsh file: cells, their curved maps, and the names of their faces. */
+#include "base/team.h"
 #include "mesh/forest/gmsh_build.h"
 #include <math.h>
 #include <stdio.h>
@@ -201,39 +202,57 @@ int64_t tesi_gmsh_node_of(const TesiGmshBuilder *b, int64_t element, int i) {
   return b->mesh->element_node[b->mesh->element[element].first + i];
 }
 
-static TesStatus check_corners(const TesiGmshBuilder *b, int64_t tree) {
+/* Two corners of a tree that are one node, the second of them; -1: none. */
+static int doubled_corner(const TesiGmshBuilder *b, int64_t tree) {
   const int32_t *v = b->vertices + (tree << b->dim);
   for (int i = 0; i < 1 << b->dim; i++)
     for (int j = 0; j < i; j++)
-      if (v[i] == v[j])
-        return tesi_gmsh_refuse(b, b->cell[tree], "degenerate: node %lld stands twice in it",
-                                (long long)b->mesh->node_number[v[i]]);
-  return TES_OK;
+      if (v[i] == v[j]) return i;
+  return -1;
 }
 
+typedef struct Fill {
+  const TesiGmshBuilder *b;
+  int64_t turned, doubled; /* numbers of cells */
+} Fill;
+
+static void fill_span(const void *data, TesiSpan span) {
+  Fill *fill = (Fill *)data;
+  const TesiGmshBuilder *b = fill->b;
+  const int n = b->degree + 1, points = b->dim == 2 ? n * n : n * n * n;
+  int64_t turned = 0, doubled = 0;
+  TesiGmshCells cells;
+  tesi_gmsh_cells_begin(b->dim, b->degree, (const double(*)[3])b->mesh->node, &cells);
+  for (int64_t t = span.first; t < span.end; t++) {
+    const TesiGmshElement *e = &b->mesh->element[b->cell[t]];
+    const double(*bent)[3] = e->bent >= 0 ? (const double(*)[3])b->mesh->bent + e->bent : NULL;
+    turned += tesi_gmsh_cell(&cells, e->type, b->mesh->element_node + e->first, bent,
+                             b->vertices + (t << b->dim), b->nodes + t * points * b->dim);
+    doubled += doubled_corner(b, t) >= 0;
+  }
+  __atomic_fetch_add(&fill->turned, turned, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&fill->doubled, doubled, __ATOMIC_RELAXED);
+}
+
+/* Names are numbered, and faults are found, in the order of the file. */
 static TesStatus fill_cells(TesiGmshBuilder *b) {
   TesContext *ctx = b->ctx;
   TesStatus status = TES_OK;
-  const int n = b->degree + 1, points = b->dim == 2 ? n * n : n * n * n;
-  int64_t turned = 0;
-  TesiGmshCells *cells = NULL;
-  TES_NEW(&cells);
-  tesi_gmsh_cells_begin(b->dim, b->degree, (const double(*)[3])b->mesh->node, cells);
+  Fill fill = {.b = b};
+  tesi_team_for(tesi_team_threads(ctx, 256 * b->trees), b->trees, fill_span, &fill);
   for (int64_t k = 0; k < b->trees; k++) {
     const int64_t t = b->in_file[k];
-    const TesiGmshElement *e = &b->mesh->element[b->cell[t]];
-    const double(*bent)[3] = e->bent >= 0 ? (const double(*)[3])b->mesh->bent + e->bent : NULL;
-    turned += tesi_gmsh_cell(cells, e->type, b->mesh->element_node + e->first, bent,
-                             b->vertices + (t << b->dim), b->nodes + t * points * b->dim);
-    TES_TRY(check_corners(b, t));
-    TES_TRY(find_name(b, 1, e->physical, &b->material[t]));
+    const int twice = fill.doubled ? doubled_corner(b, t) : -1;
+    if (twice >= 0)
+      TES_TRY(tesi_gmsh_refuse(b, b->cell[t], "degenerate: node %lld stands twice in it",
+                               (long long)b->mesh->node_number[b->vertices[(t << b->dim) + twice]]));
+    TES_TRY(find_name(b, 1, b->mesh->element[b->cell[t]].physical, &b->material[t]));
   }
-  if (turned)
+  if (fill.turned)
     tesi_log(ctx, TES_LOG_WARNING,
              "%s: %lld of %lld cells are left-handed (|J| < 0); their nodes are reordered", b->mesh->file,
-             (long long)turned, (long long)b->trees);
+             (long long)fill.turned, (long long)b->trees);
 done:
-  tesi_free(ctx, &cells);
   return status;
 }
 

@@ -16,6 +16,13 @@
 #include <string.h>
 #include "mesh/forest/gmsh_shapes.h"
 
+/* The corners of the part of one vertex, in Gmsh's order of a line, quadrilateral or hexahedron: corner c is the middle
+ * of the vertices set[c][count[c]], which are {vertex}, {edge}, {face} and so on. */
+typedef struct Corners {
+  int8_t set[8][8];
+  int count[8];
+} Corners;
+
 /* The middle of an edge or a face, found by its vertices. */
 typedef struct Middle {
   int32_t vertex[4]; /* ascending; -1: fewer */
@@ -40,6 +47,8 @@ typedef struct Splitter {
   int32_t *rank;  /* [nodes of the file] numbers that define the smallest vertex; NULL: its index */
   TesiGmshCurve curve;
   int64_t bent, bent_room; /* nodes of mesh->bent */
+  const TesiGmshShapeTable *shape;
+  Corners corners[8]; /* of the vertices of this shape */
 } Splitter;
 
 /* An element, or a simplex of some of its vertices. */
@@ -200,20 +209,20 @@ done:
   return status;
 }
 
-/* Corner i of a part: {vertex}, {edge}, {face} and so on, in Gmsh's order of a line, quadrilateral or hexahedron. */
-static int list_corners(const TesiGmshShapeTable *shape, int dim, int i, int8_t set[8][8], int count[8]) {
+static void list_corners(const TesiGmshShapeTable *shape, int dim, int i, Corners *to) {
   const int8_t *beside = shape->beside[i];
   static const int8_t towards[8][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0},
                                        {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}};
   for (int c = 0; c < 1 << dim; c++) {
-    int8_t *const own = set[c];
+    int8_t *const own = to->set[c];
+    int *const count = &to->count[c];
     const int free = towards[c][0] + towards[c][1] + towards[c][2];
-    own[0] = (int8_t)i, count[c] = 1;
+    own[0] = (int8_t)i, *count = 1;
     for (int d = 0; d < dim; d++)
-      if (towards[c][d]) own[count[c]++] = dim == 1 ? (int8_t)(1 - i) : beside[d];
+      if (towards[c][d]) own[(*count)++] = dim == 1 ? (int8_t)(1 - i) : beside[d];
     if (free == dim) {
-      count[c] = shape->vertices;
-      for (int v = 0; v < count[c]; v++) own[v] = (int8_t)v;
+      *count = shape->vertices;
+      for (int v = 0; v < *count; v++) own[v] = (int8_t)v;
       continue;
     }
     for (int f = 0; free == 2 && f < shape->faces; f++) { /* the face that has all three */
@@ -221,12 +230,11 @@ static int list_corners(const TesiGmshShapeTable *shape, int dim, int i, int8_t 
       for (int k = 0; k < 4; k++)
         for (int j = 0; j < 3; j++) met += shape->face[f][k] == own[j];
       if (met < 3) continue;
-      count[c] = shape->face[f][3] < 0 ? 3 : 4;
+      *count = shape->face[f][3] < 0 ? 3 : 4;
       memcpy(own, shape->face[f], 4);
       break;
     }
   }
-  return 1 << dim;
 }
 
 static const int8_t from_bits[8] = {0, 1, 3, 2, 4, 5, 7, 6}; /* corners in Gmsh's order */
@@ -290,18 +298,19 @@ static TesStatus split_part(Splitter *s, const Part *part) {
   TesStatus status = TES_OK;
   const int dim = part->of->type->dim;
   Place whole = {.node = -1};
+  for (int i = 0; s->shape != part->shape && i < part->shape->vertices; i++)
+    list_corners(part->shape, dim, i, &s->corners[i]);
+  s->shape = part->shape;
   for (int i = 0; i < part->shape->vertices; i++) {
-    int8_t set[8][8];
-    int count[8];
+    const Corners *of = &s->corners[i];
     int64_t node[8], bent = -1;
     Place place[8];
-    const int corners = list_corners(part->shape, dim, i, set, count);
-    for (int c = 0; c < corners; c++) {
-      const bool middle = count[c] > 4; /* the centre of the cell: the same for all its vertices */
+    for (int c = 0; c < 1 << dim; c++) {
+      const bool middle = of->count[c] > 4; /* the centre of the cell: the same for all its vertices */
       if (middle && whole.node >= 0)
         place[c] = whole;
       else
-        TES_TRY(find_place(s, part, count[c], set[c], &place[c]));
+        TES_TRY(find_place(s, part, of->count[c], of->set[c], &place[c]));
       if (middle) whole = place[c];
       node[c] = place[c].node;
     }
@@ -426,6 +435,22 @@ done:
   return status;
 }
 
+/* Room for the parts of elements that are not cut into simplices first. */
+static TesStatus make_room(Splitter *s) {
+  TesContext *ctx = s->ctx;
+  TesStatus status = TES_OK;
+  int64_t elements = 1, nodes = 1;
+  for (int64_t i = 0; i < s->mesh->elements; i++) {
+    const TesiGmshType *type = s->mesh->element[i].type;
+    const int parts = type->dim == 0 ? 1 : tesi_gmsh_shape(type->shape)->vertices;
+    elements += parts, nodes += (int64_t)parts << type->dim;
+  }
+  TES_TRY(tesi_gmsh_grow(ctx, &s->element, sizeof *s->element, 0, elements, &s->element_room));
+  TES_TRY(tesi_gmsh_grow(ctx, &s->element_node, sizeof *s->element_node, 0, nodes, &s->node_room));
+done:
+  return status;
+}
+
 TesStatus tesi_gmsh_split(TesiGmsh *mesh) {
   TesContext *ctx = mesh->ctx;
   TesStatus status = TES_OK;
@@ -435,6 +460,7 @@ TesStatus tesi_gmsh_split(TesiGmsh *mesh) {
     s.simplices = s.simplices || mesh->element[i].type->shape == TESI_GMSH_PYRAMID;
   }
   TES_TRY(rank_nodes(&s));
+  TES_TRY(make_room(&s));
   mesh->node_room = mesh->nodes;
   tesi_free(ctx, &mesh->node_at);          /* the list of $Periodic does not have the new nodes */
   for (int cells = 1; cells >= 0; cells--) /* cells first: their curves place the middles */

@@ -50,7 +50,7 @@ TesStatus tes_mesh_relate(const TesMesh *from, const TesMesh *to, TesRelation *r
   const int children = 1 << to->dim;
   int64_t old = 0;
   TES_CHECK(from->kind == TES_MESH_FOREST && to->kind == TES_MESH_FOREST, "only forests are related");
-  TES_CHECK(from->dim == to->dim && from->coarse->identity == to->coarse->identity,
+  TES_CHECK(from->dim == to->dim && tesi_trees_are_same(from->coarse, to->coarse),
             "the forests stand on different coarse meshes");
   for (int64_t c = 0; c < to->leaves.cells; c++) {
     TES_CHECK(old < from->leaves.cells, "the forests do not match at cell %lld", (long long)c);

@@ -182,7 +182,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes) { /* F
   return hash;
 }
 
-static uint64_t identity(const TesiTrees *c) {
+static uint64_t find_identity(const TesiTrees *c) {
   const struct {
     int64_t dim, degree, trees, periodic;
     double round[6];
@@ -207,6 +207,15 @@ static uint64_t identity(const TesiTrees *c) {
   for (int i = 0; i < c->materials; i++)
     hash = hash_bytes(hash, c->material_name[i], strlen(c->material_name[i]) + 1);
   return hash;
+}
+
+/* Threads that ask at the same time find the same. */
+uint64_t tesi_trees_identity(const TesiTrees *c) {
+  uint64_t *known = (uint64_t *)&c->identity, identity = __atomic_load_n(known, __ATOMIC_RELAXED);
+  if (identity) return identity;
+  identity = find_identity(c);
+  __atomic_store_n(known, identity, __ATOMIC_RELAXED);
+  return identity;
 }
 
 /* Gives this name to faces of the boundary without a name. The name may already exist. */
@@ -287,7 +296,6 @@ TesStatus tesi_trees_create(TesContext *context, const TesMeshDesc *desc, TesiTr
   TES_CHECK(!desc->rest || *desc->rest, "the name of the rest of the boundary is empty");
   if (desc->rest) TES_TRY(name_rest(c, desc->rest));
   TES_TRY(take_map(desc, c));
-  c->identity = identity(c);
   *coarse = c;
   c = NULL;
 done:
@@ -328,8 +336,7 @@ TesStatus tesi_trees_restore(TesContext *context, const TesiTrees *image, TesiTr
   t->radius = image->radius;
   t->inner = image->inner;
   t->core = image->core;
-  t->identity = identity(t);
-  TES_CHECK(t->identity == image->identity, "the coarse mesh is not the one that was written");
+  TES_CHECK(tesi_trees_identity(t) == image->identity, "the coarse mesh is not the one that was written");
   *trees = t;
   t = NULL;
 done:

@@ -45,7 +45,7 @@ typedef struct TesiTrees {
   bool periodic[3];
   TesFunction *deform[3]; /* map of all points of the trees; NULL: none */
   int32_t same_side[2];   /* the first two trees that lie on the same side of a shared face; both 0: none */
-  uint64_t identity;      /* hash of all these, to recognise a mesh */
+  uint64_t identity;      /* by tesi_trees_identity(); 0: not yet known */
   void *connectivity;     /* of p4est */
 } TesiTrees;
 
@@ -64,6 +64,12 @@ TesStatus tesi_trees_from_cells(TesContext *ctx, int dim, const TesCellsDesc *ce
 TesStatus tesi_trees_restore(TesContext *ctx, const TesiTrees *image, TesiTrees **trees);
 TesiTrees *tesi_trees_retain(TesiTrees *coarse);
 void tesi_trees_release(TesiTrees **coarse);
+
+/* A hash of all that stands in trees but the connectivity, to recognise a mesh; found when first asked for. */
+uint64_t tesi_trees_identity(const TesiTrees *coarse);
+static inline bool tesi_trees_are_same(const TesiTrees *a, const TesiTrees *b) {
+  return a == b || tesi_trees_identity(a) == tesi_trees_identity(b);
+}
 
 /* x[n][dim] of points xi[n][dim] of a tree; the same before the deformation. */
 void tesi_trees_evaluate(const TesiTrees *coarse, int64_t tree, int n, const double *xi, double *x);

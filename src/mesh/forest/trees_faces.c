@@ -3,49 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/team.h"
-#include "mesh/forest/trees.h"
+#include "mesh/forest/tree_parts.h"
 
 typedef struct Face {
-  int32_t vertex[4]; /* ascending */
   int32_t tree;
   int8_t face;
 } Face;
 
-static int by_vertices(const void *a, const void *b) {
-  const Face *f = a, *g = b;
-  for (int i = 0; i < 4; i++)
-    if (f->vertex[i] != g->vertex[i]) return f->vertex[i] < g->vertex[i] ? -1 : 1;
-  return f->tree != g->tree ? (f->tree < g->tree ? -1 : 1) : f->face - g->face;
-}
-
-static bool same_vertices(const Face *f, const Face *g) {
-  return !memcmp(f->vertex, g->vertex, sizeof f->vertex);
+static Face face_of(const TesiTrees *c, int32_t part) {
+  return (Face){part / (2 * c->dim), (int8_t)(part % (2 * c->dim))};
 }
 
 /* Vertex numbers of the corners of a face, lexicographic in the face; 2D: two, then twice -1. */
-static void corners(const TesiTrees *c, int64_t tree, int face, int32_t vertex[4]) {
-  const int d = face / 2, side = face & 1;
-  int n = 0;
+static void corners(const TesiTrees *c, const Face *f, int32_t vertex[4]) {
+  const TesiPartKind faces = tesi_tree_faces(c->dim);
   vertex[2] = vertex[3] = -1;
-  for (int v = 0; v < 1 << c->dim; v++)
-    if ((v >> d & 1) == side) vertex[n++] = c->vertices[(tree << c->dim) + v];
-}
-
-static void sort_vertices(int32_t v[4]) {
-  for (int i = 1; i < 4; i++)
-    for (int j = i; j > 0 && v[j] < v[j - 1]; j--) {
-      const int32_t swap = v[j];
-      v[j] = v[j - 1];
-      v[j - 1] = swap;
-    }
+  for (int i = 0; i < faces.corners; i++)
+    vertex[i] = c->vertices[((int64_t)f->tree << c->dim) + faces.corner[f->face * faces.corners + i]];
 }
 
 /* Opposite corners of a quadrilateral must be opposite for both trees, or the face would be twisted. */
 static bool same_quadrilateral(const TesiTrees *c, const Face *f, const Face *g) {
   int32_t a[4] = {0}, b[4] = {0};
   if (c->dim == 2) return true;
-  corners(c, f->tree, f->face, a);
-  corners(c, g->tree, g->face, b);
+  corners(c, f, a);
+  corners(c, g, b);
   return (a[0] == b[0] && a[3] == b[3]) || (a[0] == b[3] && a[3] == b[0]) || (a[0] == b[1] && a[3] == b[2]) ||
          (a[0] == b[2] && a[3] == b[1]);
 }
@@ -55,7 +37,7 @@ static int turn(const TesiTrees *c, const Face *f, int32_t round[4]) {
   const int d = f->face / 2, n = c->dim == 2 ? 2 : 4;
   const bool forward = (c->dim == 2 ? d == 0 : d != 1) == (f->face & 1);
   int32_t v[4];
-  corners(c, f->tree, f->face, v);
+  corners(c, f, v);
   if (n == 4) {
     const int32_t swap = v[2];
     v[2] = v[3];
@@ -98,86 +80,51 @@ done:
   return status;
 }
 
-/* Number of trees that meet at the face that begins at face[i]. */
-static int meeting(const Face *face, int64_t i, int64_t faces) {
-  int n = 1;
-  while (i + n < faces && same_vertices(face + i, face + i + n)) n++;
-  return n;
-}
+/* Faces that trees share. The first group that is wrong, the first whose trees lie on one side: INT64_MAX if none. */
+typedef struct Shared {
+  TesiTrees *trees;
+  TesiPartGroups groups;
+  int64_t wrong, same_side;
+} Shared;
 
-/* Faces from begin[v] to begin[v + 1] - 1 have v as their smallest vertex, which few faces share. */
-typedef struct Buckets {
-  int64_t *begin; /* [vertices + 1] */
-  Face *face;
-} Buckets;
-
-static void sort_buckets(const void *data, TesiSpan span) {
-  const Buckets *of = data;
-  for (int64_t v = span.first; v < span.end; v++) {
-    Face *const face = of->face + of->begin[v];
-    const int64_t count = of->begin[v + 1] - of->begin[v];
-    if (count > 32) qsort(face, (size_t)count, sizeof *face, by_vertices);
-    for (int64_t i = 1; count <= 32 && i < count; i++) {
-      const Face moved = face[i];
-      int64_t at = i;
-      for (; at > 0 && by_vertices(&face[at - 1], &moved) > 0; at--) face[at] = face[at - 1];
-      face[at] = moved;
-    }
+static void join_faces(const void *data, TesiSpan span) {
+  Shared *of = (Shared *)data;
+  TesiTrees *c = of->trees;
+  for (int64_t g = span.first; g < span.end; g++) {
+    const int32_t first = of->groups.first[g], *member = of->groups.member + first;
+    const Face a = face_of(c, member[0]), b = face_of(c, member[1]);
+    if (of->groups.first[g + 1] - first > 2 || !same_quadrilateral(c, &a, &b)) tesi_team_least(&of->wrong, g);
+    if (same_side(c, &a, &b)) tesi_team_least(&of->same_side, g);
+    c->boundary[member[0]] = c->boundary[member[1]] = TESI_TREES_INSIDE;
   }
 }
 
-/* All faces, sorted by their vertices: first by the smallest vertex, then within such a bucket. */
-static TesStatus sort_faces(const TesiTrees *c, Face *face) {
-  TesContext *ctx = c->context;
+static TesStatus refuse_faces(const Shared *of, const TesiTreeLabel *label) {
+  TesContext *ctx = of->trees->context;
   TesStatus status = TES_OK;
-  const int64_t faces = c->trees * 2 * c->dim;
-  const int first = c->dim == 2 ? 2 : 0; /* the first two of an edge are -1 */
-  int64_t *begin = NULL;
-  TES_ALLOC(&begin, c->vertex_count + 2);
-  for (int pass = 0; pass < 2; pass++) {
-    for (int64_t i = 0; i < faces; i++) {
-      Face f = {.tree = (int32_t)(i / (2 * c->dim)), .face = (int8_t)(i % (2 * c->dim))};
-      corners(c, f.tree, f.face, f.vertex);
-      sort_vertices(f.vertex);
-      if (pass == 0)
-        begin[f.vertex[first] + 2]++;
-      else
-        face[begin[f.vertex[first] + 1]++] = f;
-    }
-    for (int64_t v = 0; v < c->vertex_count && pass == 0; v++) begin[v + 2] += begin[v + 1];
-  }
-  tesi_team_share(tesi_team_threads(ctx, 16 * faces), c->vertex_count, 4096, sort_buckets,
-                  &(Buckets){begin, face});
+  const int32_t first = of->groups.first[of->wrong], count = of->groups.first[of->wrong + 1] - first;
+  char name[3][48];
+  for (int j = 0; j < count && j < 3; j++)
+    tesi_trees_call(label, face_of(of->trees, of->groups.member[first + j]).tree, name[j]);
+  TES_CHECK(count <= 2, "%s%s, %s and %s meet at one face; two can", before(label), name[0], name[1], name[2]);
+  TES_FAIL(TES_INVALID_INPUT, "%sthe face between %s and %s has its vertices in another order for each",
+           before(label), name[0], name[1]);
 done:
-  tesi_free(ctx, &begin);
   return status;
 }
 
 TesStatus tesi_trees_match_faces(TesContext *context, const TesiTreeLabel *label, TesiTrees *c) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  const int64_t faces = c->trees * 2 * c->dim;
-  Face *face = NULL;
-  char name[3][48];
+  Shared of = {.trees = c, .wrong = INT64_MAX, .same_side = INT64_MAX};
   TES_TRY(check_vertices(ctx, c));
-  TES_ALLOC(&face, faces);
-  TES_TRY(sort_faces(c, face));
-  for (int64_t i = 0, n; i < faces; i += n) {
-    n = meeting(face, i, faces);
-    if (n == 1) continue;
-    for (int j = 0; j < n && j < 3 && (n > 2 || !same_quadrilateral(c, face + i, face + i + 1)); j++)
-      tesi_trees_call(label, face[i + j].tree, name[j]);
-    TES_CHECK(n <= 2, "%s%s, %s and %s meet at one face; two can", before(label), name[0], name[1], name[2]);
-    TES_CHECK(same_quadrilateral(c, face + i, face + i + 1),
-              "%sthe face between %s and %s has its vertices in another order for each", before(label),
-              name[0], name[1]);
-    if (c->same_side[0] == c->same_side[1] && same_side(c, face + i, face + i + 1))
-      c->same_side[0] = face[i].tree, c->same_side[1] = face[i + 1].tree;
-    for (int64_t j = i; j < i + 2; j++)
-      c->boundary[2 * c->dim * face[j].tree + face[j].face] = TESI_TREES_INSIDE;
-  }
+  TES_TRY(tesi_part_groups(ctx, c, tesi_tree_faces(c->dim), &of.groups));
+  tesi_team_for(tesi_team_threads(ctx, 32 * (int64_t)of.groups.groups), of.groups.groups, join_faces, &of);
+  if (of.wrong < INT64_MAX) TES_TRY(refuse_faces(&of, label));
+  for (int i = 0; i < 2 && of.same_side < INT64_MAX; i++)
+    c->same_side[i] = face_of(c, of.groups.member[of.groups.first[of.same_side] + i]).tree;
 done:
-  tesi_free(ctx, &face);
+  tesi_part_groups_free(ctx, &of.groups);
   return status;
 }
 
@@ -244,16 +191,19 @@ static TesStatus check_bare(TesContext *ctx, const TesiTreeLabel *label, const T
   const char *what = first < 0 ? "a vertex" : "an edge";
   char name[2][48];
   Bare *bare = NULL;
+  bool *has = NULL; /* of vertices */
   int64_t count = 0;
   TES_ALLOC(&bare, c->trees * (first < 0 ? 1 << c->dim : 12));
+  TES_ALLOC(&has, c->vertex_count);
   for (int d = first; d < end; d++) count += list_bare(c, d, bare + count);
+  for (int64_t i = 0; i < count; i++) has[bare[i].vertex[0]] = true;
   qsort(bare, (size_t)count, sizeof *bare, by_bare);
   for (int64_t i = 0; i < (c->trees << c->dim) * (end - first); i++) {
     const int64_t tree = i / (end - first) >> c->dim;
     const int v = (int)(i / (end - first)) & ((1 << c->dim) - 1), d = first + (int)(i % (end - first));
     if (d >= 0 && v >> d & 1) continue;
     const Bare key = make_bare(c, tree, v, d);
-    const Bare *other = count ? bsearch(&key, bare, (size_t)count, sizeof key, by_bare) : NULL;
+    const Bare *other = has[key.vertex[0]] ? bsearch(&key, bare, (size_t)count, sizeof key, by_bare) : NULL;
     if (other && other->tree != tree)
       TES_FAIL(
           TES_INVALID_INPUT,
@@ -265,6 +215,7 @@ static TesStatus check_bare(TesContext *ctx, const TesiTreeLabel *label, const T
   }
 done:
   tesi_free(ctx, &bare);
+  tesi_free(ctx, &has);
   return status;
 }
 

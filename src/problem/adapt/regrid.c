@@ -68,7 +68,7 @@ static TesStatus find_first_levels(const TesMesh *mesh, const TesMesh *first, in
   TesStatus status = TES_OK;
   Shown shown = {0};
   int64_t c = 0;
-  TES_CHECK(first->kind == TES_MESH_FOREST && first->coarse->identity == mesh->coarse->identity,
+  TES_CHECK(first->kind == TES_MESH_FOREST && tesi_trees_are_same(first->coarse, mesh->coarse),
             "the first mesh stands on other trees than that of the problem");
   for (int r = 0; r < tesi_ranks(ctx); r++) {
     TES_TRY(show(first, r, &shown));
