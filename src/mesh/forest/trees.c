@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/team.h"
 #include "basis/gauss.h"
 #include "mesh/forest/forest_p4est.h"
 #include "mesh/inner_faces.h"
@@ -56,6 +57,27 @@ done:
   return status;
 }
 
+/* Numbers of nodes; the first that is not finite, INT64_MAX: none. */
+typedef struct Nodes {
+  const double *from;
+  double *to;
+  int64_t wrong;
+} Nodes;
+
+static void check_nodes(const void *data, TesiSpan span) {
+  Nodes *n = (Nodes *)data;
+  for (int64_t i = span.first; i < span.end; i++)
+    if (!isfinite(n->from[i])) {
+      tesi_team_least(&n->wrong, i);
+      return;
+    }
+}
+
+static void copy_nodes(const void *data, TesiSpan span) {
+  const Nodes *n = data;
+  memcpy(n->to + span.first, n->from + span.first, (size_t)(span.end - span.first) * sizeof *n->to);
+}
+
 static TesStatus check_cells(TesContext *ctx, int dim, const TesCellsDesc *c) {
   TesStatus status = TES_OK;
   const int degree = c->degree ? c->degree : 1;
@@ -65,10 +87,12 @@ static TesStatus check_cells(TesContext *ctx, int dim, const TesCellsDesc *c) {
             TESI_TREES_DEGREE);
   TES_CHECK(c->nodes && c->vertices, "a coarse mesh needs nodes and vertices");
   TES_CHECK(c->boundaries >= 0 && c->materials >= 0, "a negative number of names");
-  for (int64_t i = 0; i < c->trees * power(degree + 1, dim) * dim; i++)
-    if (!isfinite(c->nodes[i]))
-      TES_FAIL(TES_NAN, "tree %lld has a node that is not finite",
-               (long long)(i / (power(degree + 1, dim) * dim)));
+  Nodes nodes = {.from = c->nodes, .wrong = INT64_MAX};
+  const int64_t count = c->trees * power(degree + 1, dim) * dim;
+  tesi_team_for(tesi_team_threads(ctx, count), count, check_nodes, &nodes);
+  if (nodes.wrong < INT64_MAX)
+    TES_FAIL(TES_NAN, "tree %lld has a node that is not finite",
+             (long long)(nodes.wrong / (power(degree + 1, dim) * dim)));
   for (int64_t i = 0; i < c->trees << dim; i++)
     TES_CHECK(c->vertices[i] >= 0, "vertex %d of tree %lld has number %d", (int)(i % (1 << dim)),
               (long long)(i >> dim), c->vertices[i]);
@@ -129,7 +153,8 @@ static TesStatus copy_arrays(TesContext *ctx, const TesCellsDesc *d, TesiTrees *
   c->tree_nodes = power(c->degree + 1, dim);
   tesi_gauss_lobatto(c->degree + 1, c->node, NULL);
   TES_ALLOC(&c->nodes, c->trees * c->tree_nodes * dim);
-  memcpy(c->nodes, d->nodes, (size_t)(c->trees * c->tree_nodes * dim) * sizeof *c->nodes);
+  const int64_t count = c->trees * c->tree_nodes * dim;
+  tesi_team_for(tesi_team_threads(ctx, count), count, copy_nodes, &(Nodes){.from = d->nodes, .to = c->nodes});
   TES_ALLOC(&c->vertices, c->trees << dim);
   for (int64_t i = 0; i < c->trees << dim; i++) {
     c->vertices[i] = d->vertices[i];
