@@ -107,7 +107,11 @@ static TesStatus take_factors(TesProblem *p) {
   if (tesi_ranks(ctx) > 1 || tesi_factorization_missing(ctx) || s->motions ||
       (double)p->space->layout->global > most_unknowns)
     return TES_OK;
-  TES_TRY(tesi_steady_direct_create(p, most_flops, &s->direct));
+  const TesStatus made = tesi_steady_direct_create(p, most_flops, &s->direct);
+  if (made == TES_OUT_OF_MEMORY)
+    tes_context_clear(ctx); /* cycles go on */
+  else
+    TES_TRY(made);
   if (!s->direct) return TES_OK;
   snprintf(
       p->text.method, sizeof p->text.method,
