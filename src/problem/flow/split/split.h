@@ -138,7 +138,8 @@ typedef struct TesiSteady {
   struct TesiLaps *laps;           /* of the present solve; NULL: none */
   struct TesiSteadyDirect *direct; /* NULL: cycles */
   struct TesiSteadySchur *schur;   /* NULL: none */
-  struct TesiSteadyModes *modes;   /* without schur and alpha, once a solve is slow; NULL: none */
+  double resistance;               /* beta of steady_slow.h; alpha, until a solve is slow */
+  int helped;                      /* the iteration before which a solve was helped; -1: looks are over */
   int applied;                     /* preconditioners of the solve under way */
   struct TesiSteadyMass *mass;     /* NULL: direct */
   struct TesiColumns *columns;     /* of the method; NULL: it takes vectors one by one */

@@ -10,7 +10,6 @@
 #include "device/columns.h"
 #include "problem/flow/steady/steady_direct.h"
 #include "problem/flow/steady/steady_mass.h"
-#include "problem/flow/steady/steady_modes.h"
 #include "problem/flow/steady/steady_schur.h"
 #include "problem/support.h"
 
@@ -340,7 +339,6 @@ void tesi_split_destroy(TesProblem *p) {
   tesi_free(ctx, &pr->steady.residuals);
   tesi_steady_direct_destroy(&pr->steady.direct);
   tesi_steady_schur_destroy(&pr->steady.schur);
-  tesi_steady_modes_destroy(&pr->steady.modes);
   tesi_steady_mass_destroy(&pr->steady.mass);
   tesi_columns_destroy(&pr->steady.columns);
   for (int k = 0; k < pr->steady.motions; k++) tes_vector_destroy(&pr->steady.motion[k]);

@@ -7,7 +7,7 @@
  * the Schur complement by S^-1 = -(nu M^-1 + alpha L^-1 + C) / s^2. The first two terms are by Cahouet and Chabard
  * 1988. M is the mass of the pressures with weights at edges of walls; its inverse is a polynomial (steady_mass.h). L
  * is their Laplacian with 0 on open boundaries, solved by multigrid to a hundredth. C is a correction from a coarse
- * mesh (steady_schur.h), or on smooth pressures (steady_modes.h):
+ * mesh (steady_schur.h). What a slow solve takes beside it is in steady_slow.h:
  *
  *   z_p = S^-1 r_p,    z_u = V (r_u + s B' z_p)
  *
@@ -29,7 +29,7 @@
 #include "problem/flow/steady/steady.h"
 #include "problem/flow/steady/steady_direct.h"
 #include "problem/flow/steady/steady_mass.h"
-#include "problem/flow/steady/steady_modes.h"
+#include "problem/flow/steady/steady_slow.h"
 #include "problem/flow/steady/steady_schur.h"
 #include "problem/support.h"
 #include "space/slip.h"
@@ -99,7 +99,7 @@ done:
   return status;
 }
 
-/* z <- z - alpha / s^2 L_p^-1 r */
+/* z <- z - beta / s^2 L_p^-1 r, beta = alpha until a solve is slow (steady_slow.h) */
 static TesStatus add_potential(TesProblem *p, const TesVector *r, TesVector *z) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -112,24 +112,15 @@ static TesStatus add_potential(TesProblem *p, const TesVector *r, TesVector *z) 
   TES_TRY(tesi_problem_clear(pr->poisson, pr->work.pb));
   TES_TRY(tes_vector_norm(pr->work.pb, &norm));
   if (!(norm > 0)) goto done;
-  tesi_solver_set_tolerance(pr->poisson->solver, 1e-2);
+  tesi_solver_set_tolerance(pr->poisson->solver, pr->steady.resistance > pr->steady.alpha ? 0.1 : 1e-2);
   TES_TRY(tesi_solver_solve_from_zero(pr->poisson->solver, pr->work.pb, pr->work.pd, &one));
-  TES_TRY(tes_vector_axpy(-pr->steady.alpha / pr->steady.unit / pr->steady.unit, pr->work.pd, z));
+  TES_TRY(tes_vector_axpy(-pr->steady.resistance / pr->steady.unit / pr->steady.unit, pr->work.pd, z));
 done:
   return status;
 }
 
-/* The Schur complement of smooth pressures costs as much as 15 iterations. So it is made in a solve that will take more
- * than 40 iterations at the rate of iterations 5 to 8. */
-static TesStatus help_if_slow(TesProblem *p, TesiSteady *s) {
-  enum { FROM = 4, LOOK = 8, MANY = 40 };
-  const int done = s->applied++;
-  if (s->direct || s->schur || s->modes || s->alpha > 0 || done != LOOK) return TES_OK;
-  const double rate = log(s->residuals[LOOK] / s->residuals[FROM]) / (LOOK - FROM), norm = s->cycle_norm;
-  if (LOOK + log(p->chosen.tolerance / s->residuals[LOOK]) / rate <= MANY && rate < 0) return TES_OK;
-  const TesStatus status = tesi_steady_modes_create(p, cycle, &s->modes);
-  s->cycle_norm = norm;
-  return status;
+static int most_of(const TesProblem *p) {
+  return p->options.max_iterations ? p->options.max_iterations : 100;
 }
 
 static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
@@ -139,20 +130,18 @@ static TesStatus precondition(void *user, const TesVector *r, TesVector *z) {
   TesStatus status = TES_OK;
   const TesVector r_u = part_of(p, r, 0), r_p = part_of(p, r, 1);
   TesVector z_u = part_of(p, z, 0), z_p = part_of(p, z, 1);
+  if (!pr->steady.direct) TES_TRY(tesi_steady_help(p, cycle, most_of(p), &r_u));
   if (pr->steady.direct) {
     TES_TRY(tesi_steady_direct_solve(pr->steady.direct, r, z));
     if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
     return TES_OK;
   }
-  TES_TRY(help_if_slow(p, &pr->steady));
   TES_TRY(tesi_steady_mass_invert(pr->steady.mass, -pr->nu / pr->steady.unit / pr->steady.unit, &r_p, &z_p));
   TES_TRY(tesi_lap(ctx, pr->steady.laps, MASS));
   TES_TRY(add_potential(p, &r_p, &z_p));
   TES_TRY(tesi_lap(ctx, pr->steady.laps, POTENTIAL));
   if (pr->steady.schur)
     TES_TRY(tesi_steady_schur_add(pr->steady.schur, -1 / pr->steady.unit / pr->steady.unit, &r_p, &z_p));
-  if (pr->steady.modes)
-    TES_TRY(tesi_steady_modes_add(pr->steady.modes, -1 / pr->steady.unit / pr->steady.unit, &r_p, &z_p));
   TES_TRY(tesi_lap(ctx, pr->steady.laps, COARSE));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &z_p));
   TES_TRY(tesi_taylor_hood_gradient(pr->taylor_hood, &z_p, pr->work.r));
@@ -211,7 +200,7 @@ TesStatus tesi_steady_iterate(TesProblem *p, bool told, const TesVector *b, TesV
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  const int most = p->options.max_iterations ? p->options.max_iterations : 100;
+  const int most = most_of(p);
   TesiLaps laps;
   if (!pr->steady.residuals) TES_ALLOC(&pr->steady.residuals, most + 1);
   tesi_laps_begin(ctx, PARTS, part_names, &laps);
@@ -333,7 +322,7 @@ static TesStatus create_preconditioner(TesProblem *p, TesiSplit *pr) {
   TES_TRY(tesi_problem_choose(p, &smoother));
   if (coupled && o->smoother == TES_SMOOTHER_AUTO) smoother = TES_SMOOTHER_CHEBYSHEV;
   if (direct) {
-    TES_TRY(tesi_steady_direct_create(p, &pr->steady.direct));
+    TES_TRY(tesi_steady_direct_create(p, INFINITY, &pr->steady.direct));
     snprintf(p->text.method, sizeof p->text.method,
              "direct: sparse factors of velocity and pressure, refined to the tolerance");
     snprintf(p->text.precision, sizeof p->text.precision, "float64");
@@ -420,6 +409,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   p->own = pr;
   p->variant.flow = desc->flow_form;
   TES_TRY(tesi_problem_flow_numbers(p, &pr->nu, &pr->steady.alpha));
+  pr->steady.resistance = pr->steady.alpha;
   TES_TRY(tesi_split_create_spaces(p, degree));
   TES_TRY(find_unit(p, pr));
   TES_TRY(create_preconditioner(p, pr));
@@ -437,6 +427,11 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_problem_take_guess(p, desc->guess));
 done:
   return status;
+}
+
+/* Not the Laplacian that a slow solve takes. */
+static const TesProblem *solved(const TesProblem *p) {
+  return tesi_split_of(p)->steady.alpha > 0 ? tesi_split_solved(p) : NULL;
 }
 
 static bool is_direct(const TesProblem *p) {
@@ -462,7 +457,7 @@ done:
 const TesiOwn tesi_steady_own = {.create = create,
                                  .solve = solve,
                                  .destroy = tesi_split_destroy,
-                                 .solved = tesi_split_solved,
+                                 .solved = solved,
                                  .is_direct = is_direct,
                                  .errors = find_errors,
                                  .reaction = tesi_split_reaction};

@@ -181,9 +181,9 @@ static TesStatus probe(const Divergence *v, TesiMatrix *K) {
     for (int c = 0; c < v->colours; c++) {
       memset(in, 0, (size_t)length * sizeof *in);
       for (int64_t j = 0; j < nodes; j++) in[d * nodes + j] = v->colour[j] == c;
-      TES_TRY(tes_vector_set(pr->work.x, in));
-      TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.x));
-      TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, pr->work.x, pr->work.pb));
+      TES_TRY(tes_vector_set(pr->work.d, in));
+      TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.d));
+      TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, pr->work.d, pr->work.pb));
       TES_TRY(tes_vector_get(pr->work.pb, out));
       for (int64_t k = v->first[c]; k < v->first[c + 1]; k++) {
         const int64_t e = v->place[k], i = v->row_of[e];
@@ -217,7 +217,7 @@ done:
   return status;
 }
 
-TesStatus tesi_steady_direct_create(const TesProblem *p, TesiSteadyDirect **direct) {
+TesStatus tesi_steady_direct_create(const TesProblem *p, double most, TesiSteadyDirect **direct) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiSplit *pr = tesi_split_of(p);
@@ -233,6 +233,7 @@ TesStatus tesi_steady_direct_create(const TesProblem *p, TesiSteadyDirect **dire
   TES_TRY(assemble(p, &K));
   TES_TRY(tesi_factorization_create(ctx, &K, TESI_MATRIX_SYMMETRIC, s->held >= 0, &s->held, &s->factors));
   tesi_matrix_destroy(ctx, &K);
+  if (tesi_factorization_cost(s->factors).flops > most) goto done;
   TES_TRY(tesi_work_on(ctx, "factors of %lld unknowns", (long long)s->n));
   TES_TRY(tesi_factorization_compute(s->factors));
   *direct = s;

@@ -1,0 +1,153 @@
+#include "problem/flow/steady/steady_slow.h"
+#include <math.h>
+#include <stdio.h>
+#include "multigrid/coarse/factorization.h"
+#include "multigrid/multigrid.h"
+#include "operator/operator.h"
+#include "parallel/comm.h"
+#include "problem/flow/split/split.h"
+#include "problem/flow/steady/steady_direct.h"
+
+/* A solve is looked at before iterations 8 and 16, and AGAIN iterations after it was helped. Solves that end within
+ * 40 iterations seem to take up to 45 there. */
+enum { FIRST = 8, LAST = 16, AGAIN = 16, MANY = 45 };
+/* More is left of the velocity's error by the second step with a poor cycle: tetrahedra 0.15 to 0.25, flat ones and
+ * curved ones 0.4 to 0.8. */
+static const double poor = 0.3;
+enum { LONGER = 3 }; /* times the degree */
+/* Of factors: a minute or two. */
+static const double most_flops = 4e11, most_unknowns = 1e6;
+
+/* The iterations that the solve takes at the rate of the last `window`. */
+static double expect(const TesiSteady *s, int done, int window, double tolerance) {
+  const double rate = log(s->residuals[done] / s->residuals[done - window]) / window;
+  return rate < 0 ? done + log(tolerance / s->residuals[done]) / rate : INFINITY;
+}
+
+/* ---- resistance ---------------------------------------------------------------------------------------- */
+
+/* *beta <- dim volume / (b . V b), b = M (1, .., 1). */
+static TesStatus find_resistance(TesProblem *p, TesiSteadyCycle cycle, TesVector *w, double *beta) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  double volume, flow;
+  TES_TRY(tes_operator_apply(pr->pressure_mass, pr->mean.ones, pr->work.pb));
+  TES_TRY(tes_vector_dot(pr->work.pb, pr->mean.ones, &volume));
+  TES_TRY(tes_vector_fill(w, 1));
+  TES_TRY(tes_operator_apply(pr->mass, w, pr->work.r));
+  TES_TRY(tesi_walls_put(&pr->walls, false, pr->work.r));
+  pr->steady.cycle_norm = 0;
+  TES_TRY(cycle(p, pr->work.r, w));
+  TES_TRY(tes_vector_dot(pr->work.r, w, &flow));
+  *beta = flow > 0 ? p->mesh->dim * volume / flow : 0;
+done:
+  return status;
+}
+
+static TesStatus take_resistance(TesProblem *p, TesiSteadyCycle cycle, TesVector *w) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  if (pr->steady.schur) return TES_OK; /* it knows the domain */
+  TES_TRY(find_resistance(p, cycle, w, &pr->steady.resistance));
+  if (!pr->poisson) TES_TRY(tesi_split_create_poisson(p));
+  tesi_log(ctx, TES_LOG_DETAIL, "slow: walls resist as a mass term of %.3g does", pr->steady.resistance);
+done:
+  return status;
+}
+
+/* ---- the cycle ----------------------------------------------------------------------------------------- */
+
+/* *factor <- what the second step of descent with the cycle leaves of the error of A e = r, in the energy norm. s:
+ * scratch. */
+static TesStatus find_factor(TesProblem *p, TesiSteadyCycle cycle, const TesVector *r, TesVector *w,
+                             TesVector *s, double *factor) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  double now, next, energy;
+  TES_TRY(tes_vector_copy(r, 1, s));
+  pr->steady.cycle_norm = 0;
+  TES_TRY(cycle(p, s, w));
+  TES_TRY(tes_vector_dot(s, w, &now));
+  *factor = 0;
+  for (int step = 0; step < 2 && now > 0; step++, now = next) {
+    TES_TRY(tes_operator_apply(pr->op, w, pr->work.r));
+    TES_TRY(tes_vector_dot(w, pr->work.r, &energy));
+    TES_TRY(tes_vector_axpy(-now / energy, pr->work.r, s));
+    TES_TRY(cycle(p, s, w));
+    TES_TRY(tes_vector_dot(s, w, &next));
+    *factor = sqrt(fmax(next, 0) / now);
+  }
+done:
+  return status;
+}
+
+static TesStatus improve_cycle(TesProblem *p, TesiSteadyCycle cycle, const TesVector *r, TesVector *w,
+                               TesVector *s) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const int degree = LONGER * tesi_multigrid_polynomial(p->multigrid);
+  double factor;
+  if (degree == 0 || degree > TESI_MOST_STEPS || p->options.smoother_degree > 0) return TES_OK;
+  TES_TRY(find_factor(p, cycle, r, w, s, &factor));
+  tesi_log(ctx, TES_LOG_DETAIL, "slow: a step with the cycle reduces the velocity's error by %.3f", factor);
+  if (factor > poor) TES_TRY(tesi_multigrid_change(p->multigrid, degree, false, false));
+done:
+  return status;
+}
+
+/* ---- factors ------------------------------------------------------------------------------------------- */
+
+static TesStatus take_factors(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSteady *s = &tesi_split_of(p)->steady;
+  if (tesi_ranks(ctx) > 1 || tesi_factorization_missing(ctx) || s->motions ||
+      (double)p->space->layout->global > most_unknowns)
+    return TES_OK;
+  const TesStatus made = tesi_steady_direct_create(p, most_flops, &s->direct);
+  if (made == TES_OUT_OF_MEMORY)
+    tes_context_clear(ctx); /* cycles go on */
+  else
+    TES_TRY(made);
+  if (!s->direct) return TES_OK;
+  snprintf(
+      p->text.method, sizeof p->text.method,
+      "flexible GMRES, block-triangular, then sparse factors: cycles would not have reached the tolerance");
+done:
+  return status;
+}
+
+/* ---- looks --------------------------------------------------------------------------------------------- */
+
+static TesStatus help(TesProblem *p, TesiSteadyCycle cycle, const TesVector *r) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiSplit *pr = tesi_split_of(p);
+  const double norm = pr->steady.cycle_norm;
+  TesVector *w = NULL;
+  TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &w));
+  TES_TRY(take_resistance(p, cycle, w));
+  TES_TRY(improve_cycle(p, cycle, r, w, pr->work.d));
+  pr->steady.cycle_norm = norm;
+done:
+  tes_vector_destroy(&w);
+  return status;
+}
+
+TesStatus tesi_steady_help(TesProblem *p, TesiSteadyCycle cycle, int most, const TesVector *r) {
+  TesiSteady *s = &tesi_split_of(p)->steady;
+  const int done = s->applied++;
+  if (s->helped < 0) return TES_OK; /* nothing is left to do */
+  if (s->helped) {
+    if (done != s->helped + AGAIN) return TES_OK;
+    s->helped = -1;
+    return expect(s, done, AGAIN / 2, p->chosen.tolerance) > most ? take_factors(p) : TES_OK;
+  }
+  if (done < FIRST || done > LAST || done % FIRST || !(expect(s, done, done / 2, p->chosen.tolerance) > MANY))
+    return TES_OK;
+  s->helped = done;
+  return help(p, cycle, r);
+}
