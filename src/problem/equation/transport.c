@@ -63,7 +63,7 @@ static bool has_room(const TesProblem *p) {
 }
 
 static bool prevails(const TesProblem *p, const TesiTransport *t) {
-  const double most = 20, across = pow((double)tes_mesh_info(p->mesh).cells, 1.0 / p->mesh->dim);
+  const double most = 20, across = pow((double)tes_mesh_info(p->mesh).all_cells, 1.0 / p->mesh->dim);
   return 2 * p->space->degree * t->peclet * across > most && has_room(p);
 }
 
@@ -71,7 +71,7 @@ static bool prevails(const TesProblem *p, const TesiTransport *t) {
  * symmetric part. Of the waves that the domain and the nodes have this is most where a kappa^2 is nearest to sigma;
  * with sigma = 0 it is |b| L / (pi a). */
 static bool prevails_in_steps(const TesProblem *p, const TesiTransport *t) {
-  const double most = 20 / M_PI, across = pow((double)tes_mesh_info(p->mesh).cells, 1.0 / p->mesh->dim);
+  const double most = 20 / M_PI, across = pow((double)tes_mesh_info(p->mesh).all_cells, 1.0 / p->mesh->dim);
   const double shortest = M_PI, a = t->speed / (2 * t->peclet); /* a, |b|: in nodes */
   const double kappa = fmin(fmax(sqrt(p->in_time->sigma / a), M_PI / across / p->space->degree), shortest);
   return t->speed * kappa > most * (p->in_time->sigma + a * kappa * kappa) && has_room(p);
