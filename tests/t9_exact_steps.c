@@ -1,6 +1,6 @@
-/* Run: ctest -R t9_exact_steps. Solutions that are linear in x and t, and so solutions of steps too: a body whose rollers
- * lie on a plane across the axes begins with the right acceleration; streamline terms on tetrahedra of degree 1 are those
- * of a solution that a step does not change. Steps of a strong velocity converge. */
+/* Run: ctest -R t9_exact_steps. Solutions that are linear in x and t, and so solutions of steps too: a body whose
+ * rollers lie on a plane across the axes begins with the right acceleration; streamline terms on tetrahedra of degree
+ * 1 are those of a solution that a step does not change. Steps of a strong velocity converge. */
 #include <math.h>
 #include "program_testing.h"
 
@@ -24,15 +24,16 @@ static void expect_exact(const char *options) {
 
 static void rollers_across_the_axes(void **state) {
   (void)state;
-  write_file("a.yaml",
-             "problem: elasticity\nconstants: {c: 0.6, q: 0.8}\n"
-             "mesh: {box: {cells: [4, 3], upper: [2, 1]}, map: [\"c*(x + 0.2*x*y) - q*y\", \"q*(x + 0.2*x*y) + "
-             "c*y\"]}\nspace: {degree: 2}\n"
-             "data:\n  lambda: 1.3\n  mu: 0.7\n  density: 0.9\n"
-             "  exact: [\"c*(1 + t)*(c*x + q*y) - q*(0.5 - t)*(c*y - q*x)\", \"q*(1 + t)*(c*x + q*y) + c*(0.5 - "
-             "t)*(c*y - q*x)\"]\n"
-             "boundary: {all: {displacement: exact}, bottom: roller}\n"
-             "time: {end: 0.03, step: 0.01}\nsolver: {tolerance: 1e-12}\n");
+  write_file(
+      "a.yaml",
+      "problem: elasticity\nconstants: {c: 0.6, q: 0.8}\n"
+      "mesh: {box: {cells: [4, 3], upper: [2, 1]}, map: [\"c*(x + 0.2*x*y) - q*y\", \"q*(x + 0.2*x*y) + "
+      "c*y\"]}\nspace: {degree: 2}\n"
+      "data:\n  lambda: 1.3\n  mu: 0.7\n  density: 0.9\n"
+      "  exact: [\"c*(1 + t)*(c*x + q*y) - q*(0.5 - t)*(c*y - q*x)\", \"q*(1 + t)*(c*x + q*y) + c*(0.5 - "
+      "t)*(c*y - q*x)\"]\n"
+      "boundary: {all: {displacement: exact}, bottom: roller}\n"
+      "time: {end: 0.03, step: 0.01}\nsolver: {tolerance: 1e-12}\n");
   expect_exact("--set time.method=newmark --set time.step=0.002");
   expect_exact("--set time.method=generalized_alpha");
   expect_exact("--set time.method=newmark --device emulator");
@@ -41,13 +42,12 @@ static void rollers_across_the_axes(void **state) {
 /* A residual of the old solution with points other than those of the new one grows as the steps become short. */
 static void streamlines_on_tetrahedra(void **state) {
   (void)state;
-  write_file("a.yaml",
-             "problem: transport\nmesh: {file: \"" TESI_SOURCE_DIR
-             "/tests/data/tetrahedra-cube.msh\", split: true}\n"
-             "space: {degree: 1, stabilization: supg}\n"
-             "data: {a: 1, b: [30, 10, 5], f: 28.5, exact: \"x + 0.5*z - 0.5*y + t\"}\n"
-             "boundary: {all: {dirichlet: exact}}\n"
-             "time: {end: 0.01, step: 0.005}\nsolver: {tolerance: 1e-12}\n");
+  write_file("a.yaml", "problem: transport\nmesh: {file: \"" TESI_SOURCE_DIR
+                       "/tests/data/tetrahedra-cube.msh\", split: true}\n"
+                       "space: {degree: 1, stabilization: supg}\n"
+                       "data: {a: 1, b: [30, 10, 5], f: 28.5, exact: \"x + 0.5*z - 0.5*y + t\"}\n"
+                       "boundary: {all: {dirichlet: exact}}\n"
+                       "time: {end: 0.01, step: 0.005}\nsolver: {tolerance: 1e-12}\n");
   expect_exact("");
   expect_exact("--set time.step=0.0005 --set time.end=0.002");
   expect_exact("--set time.method=crank_nicolson");

@@ -1,6 +1,5 @@
 /* Run: ctest -R t9_turned_forces. Forces of a body that is turned are the turned forces, also where faces with slip
- * meet other supports: rollers beside a wall, two rollers, points that are held on a roller; flows with slip; their
- * derivatives by a load, which are differences of linear solutions. */
+ * meet other supports: rollers beside a wall, two rollers; a flow with slip. */
 #include <math.h>
 #include "program_testing.h"
 
@@ -17,10 +16,11 @@ static void write_body(const Body *body, double angle) {
   const double c = cos(angle), s = sin(angle);
   const bool solid = body->dim == 3;
   char text[4000], *at = text, *const end = text + sizeof text;
-  at += snprintf(at, end - at,
-                 "problem: %s\nconstants: {c: %.17g, q: %.17g}\nmesh: {box: {cells: %s}, map: [\"c*x - q*y\", \"q*x "
-                 "+ c*y\"%s], kind: forest}\nspace: {degree: 2, element: q}\n",
-                 body->problem, c, s, solid ? "[2, 2, 2]" : "[3, 2]", solid ? ", z" : "");
+  at += snprintf(
+      at, end - at,
+      "problem: %s\nconstants: {c: %.17g, q: %.17g}\nmesh: {box: {cells: %s}, map: [\"c*x - q*y\", \"q*x "
+      "+ c*y\"%s], kind: forest}\nspace: {degree: 2, element: q}\n",
+      body->problem, c, s, solid ? "[2, 2, 2]" : "[3, 2]", solid ? ", z" : "");
   at += snprintf(at, end - at, "data: {%s, f: [c*0.3 - q*0.7, q*0.3 + c*0.7%s]}\nboundary:\n",
                  strcmp(body->problem, "stokes") ? "lambda: 1, mu: 1" : "nu: 0.7, form: symmetric",
                  solid ? ", 0.2" : "");
@@ -77,7 +77,8 @@ static void forces_turn_with_the_body(void **state) {
     for (int i = 0; i < MOST; i++)
       for (int d = 0; d < 3; d++)
         if (!(fabs(turned[i][d] - along[i][d]) <= 1e-8))
-          fail_msg("body %zu, %s, direction %d: %.10g, turned %.10g", b, faces[i], d, along[i][d], turned[i][d]);
+          fail_msg("body %zu, %s, direction %d: %.10g, turned %.10g", b, faces[i], d, along[i][d],
+                   turned[i][d]);
   }
 }
 

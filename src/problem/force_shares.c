@@ -64,7 +64,7 @@ done:
   return status;
 }
 
-/* ---- matrices of a node -------------------------------------------------------------------------------------------- */
+/* ---- matrices of a node ------------------------------------------------------------------------------- */
 
 static void multiply(int dim, const double *A, const double *B, double *C) {
   double sum[ENTRIES] = {0};
@@ -132,7 +132,7 @@ done:
   return status;
 }
 
-/* ---- all nodes ----------------------------------------------------------------------------------------------------- */
+/* ---- all nodes ---------------------------------------------------------------------------------------- */
 
 static TesStatus replace(const Shares *s, int64_t i, const double *H, int direction, TesiForceWeights *w) {
   TesContext *ctx = s->whole->context;

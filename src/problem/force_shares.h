@@ -1,6 +1,6 @@
-/* How supports share a residual at nodes of faces with slip. A face holds the directions of a projector N: n n' with slip,
- * else the components that are given. With F = sum of N over the faces at a node, G = sum over groups of points and
- * curves, F+ the inverse of F on its range and C = 1 - F F+:
+/* How supports share a residual at nodes of faces with slip. A face holds the directions of a projector N: n n' with
+ * slip, else the components that are given. With F = sum of N over the faces at a node, G = sum over groups of points
+ * and curves, F+ the inverse of F on its range and C = 1 - F F+:
  *
  *   groups             get what no face holds, N (C G C)+ C r each
  *   faces              share the rest r', N F+ r' each

@@ -111,7 +111,7 @@ static bool is_shared(const Nodes *n, int64_t i) {
   return n->on[i] && n->faces[i] > n->on[i];
 }
 
-/* ---- weights ------------------------------------------------------------------------------------------------------- */
+/* ---- weights ------------------------------------------------------------------------------------------ */
 
 static TesStatus mark_for(void *user, int boundary, int32_t *on) {
   return mark(user, boundary, on);
@@ -151,7 +151,7 @@ void tesi_force_weights_free(TesContext *ctx, TesiForceWeights *w) {
   }
 }
 
-/* ---- stresses ------------------------------------------------------------------------------------------------------ */
+/* ---- stresses ----------------------------------------------------------------------------------------- */
 
 bool tesi_force_shares(const TesProblem *p, int boundary, int c, bool slip) {
   return slip ? p->numbered.given[boundary].how[0] == TESI_NORMAL : tesi_problem_given(p, boundary, c);
@@ -164,8 +164,8 @@ void tesi_force_write(int dim, char stress[TESI_AXES][TESI_STRESS_TEXT], int c, 
   else if (dim == 2)
     snprintf(text, TESI_SHARED_TEXT, "shared*n%c*((%s)*nx + (%s)*ny)", "xyz"[c], stress[0], stress[1]);
   else
-    snprintf(text, TESI_SHARED_TEXT, "shared*n%c*((%s)*nx + (%s)*ny + (%s)*nz)", "xyz"[c], stress[0], stress[1],
-             stress[2]);
+    snprintf(text, TESI_SHARED_TEXT, "shared*n%c*((%s)*nx + (%s)*ny + (%s)*nz)", "xyz"[c], stress[0],
+             stress[1], stress[2]);
 }
 
 /* A sum of stresses over faces of supports. */

@@ -12,8 +12,8 @@
  *                          the node. These are the support's own part, and a share of the error of the stresses of
  *                          all of them. So forces do not depend on the number of names that a support has.
  *
- *   faces with slip        hold along their normals alone. At their nodes r_i, a vector, is shared by matrices in place of
- *                          q (force_shares.h), so that forces turn with a body.
+ *   faces with slip        hold along their normals alone. At their nodes r_i, a vector, is shared by matrices in place
+ *                          of q (force_shares.h), so that forces turn with a body.
  *
  * The forces of all boundaries sum up to sum of r_i + int t, which is the balance of the equation, to round-off.
  * Forces from the residual have order 2 k for smooth solutions. Where supports meet, the stress s of order k,
@@ -46,8 +46,8 @@ TesStatus tesi_force_on(const TesProblem *problem, const TesiForces *of, int bou
                         double *force);
 
 /* A force is sum over components c of weight_c,i r_c,i + int shared_c (sigma n)_c over the supports that give c + int
- * (shared . n) (n . sigma n) over the faces with slip, where `shared` has the values own on the boundary, a support, and
- * other on other supports; [length of a component], without of->sign. NULL: 0. */
+ * (shared . n) (n . sigma n) over the faces with slip, where `shared` has the values own on the boundary, a support,
+ * and other on other supports; [length of a component], without of->sign. NULL: 0. */
 typedef struct TesiForceWeights {
   double *weight[TESI_AXES], *own[TESI_AXES], *other[TESI_AXES];
 } TesiForceWeights;
@@ -55,11 +55,11 @@ typedef struct TesiForceWeights {
 TesStatus tesi_force_weights(const TesProblem *problem, const TesiForces *of, int boundary, int direction,
                              TesiForceWeights *weights);
 void tesi_force_weights_free(TesContext *ctx, TesiForceWeights *weights);
-/* The integrand of component c; slip: of a face with slip, where the sum over c is that of above. */
+/* The integrand of component c; slip: of a face with slip, where the sum over c is (shared . n) (n . sigma n). */
 enum { TESI_SHARED_TEXT = 4 * TESI_STRESS_TEXT };
 void tesi_force_write(int dim, char stress[TESI_AXES][TESI_STRESS_TEXT], int c, bool slip,
                       char text[TESI_SHARED_TEXT]);
-/* Whether the stresses of component c on a boundary are shared; slip: the ones of a boundary with slip. */
+/* Whether the stresses of component c on a boundary are shared; slip: the stresses along its normals. */
 bool tesi_force_shares(const TesProblem *problem, int boundary, int c, bool slip);
 /* A boundary whose faces are held in a direction; a face held along its normals has a force in all directions. */
 bool tesi_force_is_support(const TesProblem *problem, int boundary, int direction);

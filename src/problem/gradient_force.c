@@ -5,8 +5,7 @@
 #include "problem/variation.h"
 
 static TesStatus take_vector(const TesiAdjoint *s, const double *values, TesVector **v) {
-  const TesStatus status =
-      tesi_vector_create_on(s->problem->space->scalar[s->axis]->layout, TES_DOUBLE, v);
+  const TesStatus status = tesi_vector_create_on(s->problem->space->scalar[s->axis]->layout, TES_DOUBLE, v);
   return status == TES_OK ? tes_vector_set(*v, values) : status;
 }
 

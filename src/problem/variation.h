@@ -50,14 +50,15 @@ enum { TESI_ADJOINT_FIELDS = 24 };
 typedef struct TesiAdjoint {
   TesProblem *problem;
   const TesValue *what;
-  TesiAdjointPart *part; /* [parts] whose sum the value is, beside weight . residual */
-  int parts, axis;       /* axis: of a force */
+  TesiAdjointPart *part;                     /* [parts] whose sum the value is, beside weight . residual */
+  int parts, axis;                           /* axis: of a force */
   char text[TESI_AXES][2][TESI_SHARED_TEXT]; /* stresses by component, on faces without and with slip */
-  TesVector *weight, *shared[TESI_AXES][2];  /* of a force: its residuals and, on its boundary and on others, its
+  TesVector *weight,
+      *shared[TESI_AXES][2]; /* of a force: its residuals and, on its boundary and on others, its
                                               * stresses by component */
-  TesVector *slope;        /* derivative of the parts by u_i, also at given nodes */
-  TesVector *z;            /* 0 at given nodes, minus the weight */
-  TesVector of[TESI_AXES]; /* views of z, by component */
+  TesVector *slope;          /* derivative of the parts by u_i, also at given nodes */
+  TesVector *z;              /* 0 at given nodes, minus the weight */
+  TesVector of[TESI_AXES];   /* views of z, by component */
   int fields;
   TesiField field[TESI_ADJOINT_FIELDS];
 } TesiAdjoint;

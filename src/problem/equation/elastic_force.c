@@ -178,9 +178,12 @@ static void write_stress(const TesProblem *p, int component, char text[TESI_STRE
   snprintf(text, TESI_STRESS_TEXT, "%s", (p->mesh->dim == 2 ? in_2d : in_3d)[component]);
 }
 
-static const TesiForces forces = {
-    .sign = 1, .space = space_of, .residual = find_residual, .traction = find_traction, .stress = write_stress,
-    .whole = whole_of};
+static const TesiForces forces = {.sign = 1,
+                                  .space = space_of,
+                                  .residual = find_residual,
+                                  .traction = find_traction,
+                                  .stress = write_stress,
+                                  .whole = whole_of};
 
 TesStatus tesi_elasticity_force(const TesProblem *p, int boundary, int direction, double *force) {
   return tesi_force_on(p, &forces, boundary, direction, force);

@@ -67,9 +67,9 @@ static bool prevails(const TesProblem *p, const TesiTransport *t) {
   return 2 * p->space->degree * t->peclet * across > most && has_room(p);
 }
 
-/* The same of steps, sigma M + K: the velocity's part of waves of number kappa is |b| kappa / (sigma + a kappa^2) of the
- * symmetric part. Of the waves that the domain and the nodes have this is most where a kappa^2 is nearest to sigma;
- * with sigma = 0 it is |b| L / (pi a). */
+/* The same of steps, sigma M + K: the velocity's part of waves of number kappa is |b| kappa / (sigma + a kappa^2) of
+ * the symmetric part. Of the waves that the domain and the nodes have this is most where a kappa^2 is nearest to
+ * sigma; with sigma = 0 it is |b| L / (pi a). */
 static bool prevails_in_steps(const TesProblem *p, const TesiTransport *t) {
   const double most = 20 / M_PI, across = pow((double)tes_mesh_info(p->mesh).all_cells, 1.0 / p->mesh->dim);
   const double shortest = M_PI, a = t->speed / (2 * t->peclet); /* a, |b|: in nodes */
@@ -80,8 +80,9 @@ static bool prevails_in_steps(const TesProblem *p, const TesiTransport *t) {
 double tesi_transport_ordered_bytes(const TesProblem *p) {
   const TesSmootherKind asked = p->options.smoother;
   const bool carried = tesi_problem_transports(p) && p->space->element->nodal,
-             ordered = asked == TES_SMOOTHER_ORDERED_CELLS ||
-                       (asked == TES_SMOOTHER_AUTO && !p->in_time && has_room(p)); /* in time rare, and room is known */
+             ordered =
+                 asked == TES_SMOOTHER_ORDERED_CELLS || (asked == TES_SMOOTHER_AUTO && !p->in_time &&
+                                                         has_room(p)); /* in time rare, and room is known */
   return carried && ordered ? ordered_bytes(p) * (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) : 0;
 }
 
