@@ -51,7 +51,6 @@ static void streamlines_on_tetrahedra(void **state) {
   expect_exact("");
   expect_exact("--set time.step=0.0005 --set time.end=0.002");
   expect_exact("--set time.method=crank_nicolson");
-  expect_exact("--device emulator --set time.end=0.005");
 }
 
 /* Steps that are long beside a strong velocity are preconditioned in the order of the flow. */
