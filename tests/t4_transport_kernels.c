@@ -55,7 +55,7 @@ static double *part_of(TesContext *ctx, int kind, int part, int64_t *length) {
     TesVector *x = make_vector(&p, 5, false), *y = make_vector(&p, 6, false);
     assert_ok(ctx, tes_space_interpolate(p.space, (const TesFunction *[]){g}, x));
     assert_ok(ctx, create_form(&p, TES_STREAMLINE_ALWAYS, CONVECTIVE_THROUGH, &op));
-    if (part == MASS) assert_ok(ctx, tesi_transport_mass(op, x, y));
+    if (part == MASS) assert_ok(ctx, tesi_transport_add_mass(op, x, y));
     if (part == LOAD) assert_ok(ctx, tesi_transport_load(op, f, NULL, y));
     if (part == LIFT) assert_ok(ctx, tes_operator_lift(op, x, y));
     if (part == SLOPES) assert_ok(ctx, tesi_transport_slopes(op, y));

@@ -120,7 +120,7 @@ static void compare(const char *what, int of, const Side *one, TesVector *a, con
 }
 
 /* What an operator makes of a vector, by its number. */
-enum { APPLY, RESIDUAL, DIAGONAL, REFERENCE, SUBTRACT, SLOPES, MASS, MOVED, WAYS };
+enum { APPLY, RESIDUAL, DIAGONAL, REFERENCE, SUBTRACT, SLOPES, MOVED, WAYS };
 
 static TesVector *made(const Side *s, int way) {
   TesVector *x = vector(s, 3), *y = vector(s, way == RESIDUAL || way == SUBTRACT ? 4 : 0),
@@ -135,8 +135,7 @@ static TesVector *made(const Side *s, int way) {
                     : way == DIAGONAL            ? tes_operator_diagonal(s->op, y)
                     : way == REFERENCE           ? tesi_operator_apply_ref(s->op, x, y)
                     : way == SUBTRACT            ? tesi_transport_subtract(s->op, x, y)
-                    : way == SLOPES              ? tesi_transport_slopes(s->op, y)
-                                                 : tesi_transport_mass(s->op, x, y));
+                                                 : tesi_transport_slopes(s->op, y));
   for (int d = 0; d < 3; d++) tes_function_destroy(&moved[d]);
   tes_vector_destroy(&x), tes_vector_destroy(&nan), tes_vector_destroy(&other);
   return y;

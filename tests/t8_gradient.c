@@ -166,7 +166,28 @@ static const Case cases[] = {
      "{force: front, of: x}, loss: {integral: domain, of: uy*uz + p}}}\n",
      {"drag", "loss"},
      {"m", "k"}},
-};
+    {"a roller across the axes that meets a support",
+     "problem: elasticity\nconstants: {E: 200, nu: 0.3, q: 0.7, T: 0.4}\nmesh: {box: {dim: 2, cells: [3, 2], "
+     "upper: "
+     "[2, 1]}, map: [\"0.8*x - 0.6*y\", \"0.6*x + 0.8*y\"]}\nspace: {degree: 2}\ndata: {young: \"E*(1 + "
+     "0.1*x)\", poisson: nu, expansion: 0.3, temperature: T*y, f: [q, -q]}\nboundary: {all: {traction: [0, "
+     "q]}, "
+     "left: {displacement: [0, 0]}, bottom: roller}\nsolver: {tolerance: 1e-13}\noutput: {values: {push: "
+     "{force: "
+     "left, of: x}, hold: {force: bottom, of: y}}}\n",
+     {"push", "hold"},
+     {"E", "nu", "q", "T", "data.f[1]|[q, \"-q + @\"]"}},
+    {"slip across the axes that meets a wall",
+     "problem: stokes\nconstants: {nu: 0.5, k: 1, q: 0.7}\nmesh: {box: {dim: 2, cells: [3, 2], upper: [2, "
+     "1]}, map: "
+     "[\"0.8*x - 0.6*y\", \"0.6*x + 0.8*y\"]}\nspace: {degree: 2, element: q}\ndata: {nu: nu, f: [q, x*q], "
+     "form: "
+     "symmetric}\nboundary: {all: {velocity: [0, 0]}, top: {velocity: [\"0.8*k\", \"0.6*k\"]}, bottom: slip, "
+     "right: outflow}\nsolver: {tolerance: 1e-13}\noutput: {values: {push: {force: left, of: x}, hold: "
+     "{force: "
+     "bottom, of: y}}}\n",
+     {"push", "hold"},
+     {"nu", "k", "q", "data.f[1]|[q, \"x*q + @\"]"}}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 /* False: a part is missing in this build. */

@@ -1,5 +1,5 @@
 /* The terms of a velocity in an operator over continuous elements, y += sign T x: int (b . grad u) v, or conservative
- * - int u b . grad v, with the streamline terms, or (mass) int u (v + tau b . grad v); cells on boxes and forests, with
+ * - int u b . grad v, with the streamline terms, or (mass) int u tau b . grad v; cells on boxes and forests, with
  * hanging nodes. The meaning of the numbers at the points: operator/transport/transport_operator.h.
  *
  * A block owns CELLS cells. A thread takes one node or point after the other; number id is node or point id % (number
@@ -84,7 +84,7 @@ TESK_DEVICE void weigh(const real *number, int mass, const real *D, const real *
   }
   r *= number[(1 + DIM) * POINTS];
 #endif
-  *tested = mass ? number[0] * u : CONSERVATIVE ? 0 : number[0] * sum;
+  *tested = mass || CONSERVATIVE ? 0 : number[0] * sum;
   *along = r - (CONSERVATIVE && !mass ? number[0] * u : 0);
 }
 

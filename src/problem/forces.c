@@ -2,6 +2,7 @@
 #include "problem/forces.h"
 #include <stdio.h>
 #include "functional/functional.h"
+#include "problem/force_shares.h"
 
 bool tesi_force_is_support(const TesProblem *p, int boundary, int direction) {
   return tesi_problem_given(p, boundary, direction) || p->numbered.given[boundary].how[0] == TESI_NORMAL;
@@ -17,7 +18,6 @@ typedef struct Nodes {
   int32_t *on;             /* [length] number of faces of the boundary that have the node; of a group: 1 */
   int32_t *faces, *groups; /* [length] the same of all supports; number of groups that have the node */
   bool *wanted;            /* [boundaries] */
-  double *weight;          /* [length] */
 } Nodes;
 
 static void free_nodes(TesContext *ctx, Nodes *n) {
@@ -26,7 +26,6 @@ static void free_nodes(TesContext *ctx, Nodes *n) {
   tesi_free(ctx, &n->faces);
   tesi_free(ctx, &n->groups);
   tesi_free(ctx, &n->wanted);
-  tesi_free(ctx, &n->weight);
 }
 
 static int64_t node_of(const Nodes *n, const TesiBoundaryFace *face, int i) {
@@ -87,7 +86,6 @@ static TesStatus find_nodes(Nodes *n) {
   TES_ALLOC(&n->on, length);
   TES_ALLOC(&n->faces, length);
   TES_ALLOC(&n->groups, length);
-  TES_ALLOC(&n->weight, length);
   TES_ALLOC(&n->wanted, n->batches->boundaries + 1);
   for (int b = 0; b < n->batches->boundaries; b++) {
     if (!tesi_force_is_support(n->problem, b, n->direction)) continue;
@@ -113,50 +111,119 @@ static bool is_shared(const Nodes *n, int64_t i) {
   return n->on[i] && n->faces[i] > n->on[i];
 }
 
-/* Faces of supports with a shared node of the boundary: the faces of the boundary itself, or the faces of the
- * others. */
-static TesStatus find_faces(Nodes *n, bool own, TesiBoundaryFace **face, int64_t *count) {
+/* ---- weights ------------------------------------------------------------------------------------------ */
+
+static TesStatus mark_for(void *user, int boundary, int32_t *on) {
+  return mark(user, boundary, on);
+}
+
+TesStatus tesi_force_weights(const TesProblem *p, const TesiForces *of, int boundary, int direction,
+                             TesiForceWeights *w) {
+  TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  TesContext *ctx = n->space->context;
+  const TesSpace *whole = of->whole(p);
+  Nodes n = {
+      .problem = p, .of = of, .space = of->space(p, direction), .boundary = boundary, .direction = direction};
+  TES_TRY(find_nodes(&n));
+  for (int c = 0; c < p->mesh->dim; c++) {
+    if (c != direction && !whole->slip) continue;
+    TES_ALLOC(&w->weight[c], n.space->length);
+    TES_ALLOC(&w->own[c], n.space->length);
+    TES_ALLOC(&w->other[c], n.space->length);
+  }
+  for (int64_t i = 0; i < n.space->length; i++) {
+    const double q = share_of(&n, i);
+    w->weight[direction][i] = q;
+    w->own[direction][i] = is_shared(&n, i) ? 1 - q : 0;
+    w->other[direction][i] = is_shared(&n, i) ? -q : 0;
+  }
+  if (whole->slip) TES_TRY(tesi_force_share(p, whole, boundary, direction, mark_for, &n, w));
+done:
+  free_nodes(ctx, &n);
+  return status;
+}
+
+void tesi_force_weights_free(TesContext *ctx, TesiForceWeights *w) {
+  for (int c = 0; c < TESI_AXES; c++) {
+    tesi_free(ctx, &w->weight[c]);
+    tesi_free(ctx, &w->own[c]);
+    tesi_free(ctx, &w->other[c]);
+  }
+}
+
+/* ---- stresses ----------------------------------------------------------------------------------------- */
+
+bool tesi_force_shares(const TesProblem *p, int boundary, int c, bool slip) {
+  return slip ? p->numbered.given[boundary].how[0] == TESI_NORMAL : tesi_problem_given(p, boundary, c);
+}
+
+void tesi_force_write(int dim, char stress[TESI_AXES][TESI_STRESS_TEXT], int c, bool slip,
+                      char text[TESI_SHARED_TEXT]) {
+  if (!slip)
+    snprintf(text, TESI_SHARED_TEXT, "shared*(%s)", stress[c]);
+  else if (dim == 2)
+    snprintf(text, TESI_SHARED_TEXT, "shared*n%c*((%s)*nx + (%s)*ny)", "xyz"[c], stress[0], stress[1]);
+  else
+    snprintf(text, TESI_SHARED_TEXT, "shared*n%c*((%s)*nx + (%s)*ny + (%s)*nz)", "xyz"[c], stress[0],
+             stress[1], stress[2]);
+}
+
+/* A sum of stresses over faces of supports. */
+typedef struct Sum {
+  const TesProblem *problem;
+  const TesiForces *of;
+  const TesSpace *space;
+  TesiBatches *batches;
+  int boundary, component;
+  bool own, slip; /* the faces of the boundary itself, or the faces of the others; those with slip */
+  const double *weight;
+} Sum;
+
+/* Faces with a node whose weight is not 0. */
+static TesStatus find_faces(const Sum *s, TesiBoundaryFace **face, int64_t *count) {
+  TesStatus status = TES_OK;
+  TesContext *ctx = s->space->context;
+  const Nodes n = {.batches = s->batches};
+  bool *wanted = NULL;
   int64_t kept = 0;
-  for (int b = 0; b < n->batches->boundaries; b++)
-    n->wanted[b] = (b == n->boundary) == own && tesi_force_is_support(n->problem, b, n->direction);
-  TES_TRY(tesi_boundary_faces(n->batches, n->wanted, false, face, count));
+  TES_ALLOC(&wanted, s->batches->boundaries + 1);
+  for (int b = 0; b < s->batches->boundaries; b++)
+    wanted[b] = (b == s->boundary) == s->own && tesi_force_shares(s->problem, b, s->component, s->slip);
+  TES_TRY(tesi_boundary_faces(s->batches, wanted, false, face, count));
   for (int64_t i = 0; i < *count; i++) {
     bool any = false;
-    for (int p = 0; p < face_nodes(n); p++) any = any || is_shared(n, node_of(n, &(*face)[i], p));
+    for (int p = 0; p < face_nodes(&n); p++) any = any || s->weight[node_of(&n, &(*face)[i], p)] != 0;
     if (any) (*face)[kept++] = (*face)[i];
   }
   *count = kept;
 done:
+  tesi_free(ctx, &wanted);
   return status;
 }
 
-/* *sum += int s w over these faces: w = 1 - q at shared nodes over the boundary's own faces, - q over others. */
-static TesStatus add_stress(Nodes *n, bool own, double *sum) {
-  TesContext *ctx = n->space->context;
+/* *sum += the sum */
+static TesStatus add_stress(const Sum *s, double *sum) {
+  TesContext *ctx = s->space->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
   TesiBoundaryFace *face = NULL;
   TesVector *weight = NULL;
-  char stress[TESI_STRESS_TEXT], text[TESI_STRESS_TEXT + 20];
+  char stress[TESI_AXES][TESI_STRESS_TEXT], text[TESI_SHARED_TEXT];
   int64_t count;
   double integral;
-  TES_TRY(find_faces(n, own, &face, &count));
+  TES_TRY(find_faces(s, &face, &count));
   if (!count) goto done;
-  for (int64_t i = 0; i < n->space->length; i++)
-    n->weight[i] = is_shared(n, i) ? (own ? 1 : 0) - share_of(n, i) : 0;
-  TES_TRY(tesi_vector_create_on(n->space->layout, TES_DOUBLE, &weight));
-  TES_TRY(tes_vector_set(weight, n->weight));
-  int fields = tesi_problem_fields(n->problem, field);
+  TES_TRY(tesi_vector_create_on(s->space->layout, TES_DOUBLE, &weight));
+  TES_TRY(tes_vector_set(weight, s->weight));
+  int fields = tesi_problem_fields(s->problem, field);
   field[fields++] = (TesiField){.name = "shared",
-                                .space = n->space,
+                                .space = s->space,
                                 .vector = weight,
                                 .derivative = TESI_FIELD_VALUE,
                                 .time = field->time};
-  n->of->stress(n->problem, n->direction, stress);
-  snprintf(text, sizeof text, "shared*(%s)", stress);
-  TES_TRY(tesi_functional_over_faces(n->space, fields, field, text, count, face, &integral));
+  for (int c = 0; c < s->problem->mesh->dim; c++) s->of->stress(s->problem, c, stress[c]);
+  tesi_force_write(s->problem->mesh->dim, stress, s->component, s->slip, text);
+  TES_TRY(tesi_functional_over_faces(s->space, fields, field, text, count, face, &integral));
   *sum += integral;
 done:
   tesi_free(ctx, &face);
@@ -164,42 +231,53 @@ done:
   return status;
 }
 
-TesStatus tesi_force_on(const TesProblem *p, const TesiForces *of, int boundary, int direction, double *force) {
+static TesStatus add_stresses(const TesProblem *p, const TesiForces *of, int boundary, int direction,
+                              const TesiForceWeights *w, double *force) {
+  TesStatus status = TES_OK;
+  TesContext *ctx = p->context;
+  Sum s = {.problem = p, .of = of, .space = of->space(p, direction), .boundary = boundary};
+  TES_TRY(tesi_batches_create(s.space, s.space->degree + 1, &s.batches));
+  for (int k = 0; k < 2 * TESI_AXES * 2; k++) {
+    s.component = k / 2 % TESI_AXES, s.own = k % 2 == 0, s.slip = k >= 2 * TESI_AXES;
+    s.weight = s.own ? w->own[s.component] : w->other[s.component];
+    if (s.weight) TES_TRY(add_stress(&s, force));
+  }
+done:
+  tesi_batches_destroy(&s.batches);
+  return status;
+}
+
+/* *force += weight r over the nodes of this rank; without a weight on any rank the residual is not needed. */
+static TesStatus add_residual(const TesProblem *p, const TesiForces *of, int component, const double *weight,
+                              double *force) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  Nodes n = {
-      .problem = p, .of = of, .space = of->space(p, direction), .boundary = boundary, .direction = direction};
+  const TesSpace *space = of->space(p, component);
   double *r = NULL;
-  *force = 0;
-  if (!tesi_force_is_support(p, boundary, direction)) return of->traction(p, boundary, direction, force);
-  TES_TRY(find_nodes(&n));
-  TES_ALLOC(&r, n.space->length);
-  TES_TRY(of->residual(p, direction, r));
-  for (int64_t i = 0; i < n.space->length; i++)
-    if (n.on[i] && tesi_layout_owns(n.space->layout, i)) *force += r[i] * share_of(&n, i);
-  TES_TRY(add_stress(&n, true, force));
-  TES_TRY(add_stress(&n, false, force));
-  tesi_reduce(ctx, TESI_SUM, 1, force);
+  bool any = false;
+  for (int64_t i = 0; i < space->length; i++) any = any || weight[i] != 0;
+  if (!tesi_reduce_any(ctx, any)) goto done;
+  TES_ALLOC(&r, space->length);
+  TES_TRY(of->residual(p, component, r));
+  for (int64_t i = 0; i < space->length; i++)
+    if (weight[i] != 0 && tesi_layout_owns(space->layout, i)) *force += r[i] * weight[i];
 done:
-  free_nodes(ctx, &n);
   tesi_free(ctx, &r);
   return status;
 }
 
-TesStatus tesi_force_weights(const TesProblem *p, const TesiForces *of, int boundary, int direction,
-                             const TesiForceWeights *weights) {
+TesStatus tesi_force_on(const TesProblem *p, const TesiForces *of, int boundary, int direction, double *force) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  Nodes n = {
-      .problem = p, .of = of, .space = of->space(p, direction), .boundary = boundary, .direction = direction};
-  TES_TRY(find_nodes(&n));
-  for (int64_t i = 0; i < n.space->length; i++) {
-    const double q = share_of(&n, i);
-    weights->weight[i] = of->sign * q;
-    weights->own[i] = is_shared(&n, i) ? of->sign * (1 - q) : 0;
-    weights->other[i] = is_shared(&n, i) ? -of->sign * q : 0;
-  }
+  TesiForceWeights w = {{NULL}, {NULL}, {NULL}};
+  *force = 0;
+  if (!tesi_force_is_support(p, boundary, direction)) return of->traction(p, boundary, direction, force);
+  TES_TRY(tesi_force_weights(p, of, boundary, direction, &w));
+  for (int c = 0; c < TESI_AXES; c++)
+    if (w.weight[c]) TES_TRY(add_residual(p, of, c, w.weight[c], force));
+  TES_TRY(add_stresses(p, of, boundary, direction, &w, force));
+  tesi_reduce(ctx, TESI_SUM, 1, force);
 done:
-  free_nodes(ctx, &n);
+  tesi_force_weights_free(ctx, &w);
   return status;
 }

@@ -355,15 +355,16 @@ static TesStatus add_stress(const TesiAdjoint *s, const TesiVaried *v, const Tes
   const TesProblem *p = s->problem;
   const TesiAdjointOf *of = p->equation->adjoint;
   const TesFunction *a = v->like.numbered.data.a;
-  char stress[TESI_STRESS_TEXT];
+  char stress[TESI_AXES][TESI_STRESS_TEXT], text[TESI_SHARED_TEXT];
   Density d = {.directions = 1,
                .direction = {{a, NULL}},
                .where = TES_ON_BOUNDARY,
                .number = part->what.number,
                .part = part};
   if (!part->shared || !of->stress || vanishes(p, a, NULL)) return TES_OK;
-  of->stress(p, s->axis, "d0", stress);
-  snprintf(d.text, TEXT, "shared*(%s)", stress);
+  for (int c = 0; c < p->mesh->dim; c++) of->stress(p, c, "d0", stress[c]);
+  tesi_force_write(p->mesh->dim, stress, part->component, part->slip, text);
+  snprintf(d.text, TEXT, "%s", text);
   return integrate(s, &d, NULL, sum);
 }
 

@@ -97,8 +97,8 @@ done:
 static TesStatus apply_mass(void *user, const TesVector *x, TesVector *y) {
   const TesiInTime *it = ((const TesProblem *)user)->in_time;
   const TesiTransport *transport = tesi_transport_of(it->whole);
-  return transport && transport->streamline ? tesi_transport_mass(it->whole, x, y)
-                                            : tes_operator_apply(it->mass, x, y);
+  const TesStatus status = tes_operator_apply(it->mass, x, y);
+  return status == TES_OK && transport ? tesi_transport_add_mass(it->whole, x, y) : status;
 }
 
 /* Another velocity. */

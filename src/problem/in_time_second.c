@@ -3,6 +3,7 @@
 #include "operator/operator.h"
 #include "problem/in_time.h"
 #include "smoother/spectrum.h"
+#include "space/slip.h"
 
 double tesi_in_time_rho(const TesTimeDesc *desc) {
   return desc->rho_inf == 0 ? 0.8 : fmax(desc->rho_inf, 0);
@@ -86,7 +87,8 @@ done:
   return status;
 }
 
-/* Solves M x = b at free nodes by conjugate gradients with the diagonal of M; x is 0 on entry. */
+/* Solves M x = b at free nodes by conjugate gradients with the diagonal of M; x is 0 on entry. At a face with slip the
+ * diagonal differs by component, so z is projected. */
 static TesStatus solve_mass(const TesProblem *p, TesVector *b, TesVector *x) {
   enum { MOST = 500 };
   TesContext *ctx = p->context;
@@ -100,6 +102,7 @@ static TesStatus solve_mass(const TesProblem *p, TesVector *b, TesVector *x) {
   TES_TRY(tesi_inverse_diagonal(it->mass, &inverse));
   for (int step = 0; step < MOST; step++) {
     TES_TRY(tesi_device_multiply(ctx, TES_DOUBLE, b->length, 1, b->data, inverse, z->data));
+    TES_TRY(tesi_space_project(p->space, TES_DOUBLE, z->data));
     TES_TRY(tes_vector_dot(b, z, &next));
     if (step == 0) first = next;
     if (!(next > 1e-28 * first)) break;

@@ -41,6 +41,8 @@ typedef struct TesiAdjointOf {
 typedef struct TesiAdjointPart {
   TesValue what;
   const TesVector *shared;
+  int component; /* of a stress */
+  bool slip;
 } TesiAdjointPart;
 
 /* Fields over which densities are written: u, v, w and the adjoint solution zu, zv, zw, each with its derivatives. */
@@ -48,14 +50,15 @@ enum { TESI_ADJOINT_FIELDS = 24 };
 typedef struct TesiAdjoint {
   TesProblem *problem;
   const TesValue *what;
-  TesiAdjointPart *part; /* [parts] whose sum the value is, beside weight . residual */
-  int parts, axis;       /* axis: of a force */
-  char text[TESI_STRESS_TEXT + 20];
+  TesiAdjointPart *part;                     /* [parts] whose sum the value is, beside weight . residual */
+  int parts, axis;                           /* axis: of a force */
+  char text[TESI_AXES][2][TESI_SHARED_TEXT]; /* stresses by component, on faces without and with slip */
   TesVector *weight,
-      *shared[2];          /* of a force: its residuals and, on its boundary and on others, its stresses */
-  TesVector *slope;        /* derivative of the parts by u_i, also at given nodes */
-  TesVector *z;            /* 0 at given nodes, minus the weight */
-  TesVector of[TESI_AXES]; /* views of z, by component */
+      *shared[TESI_AXES][2]; /* of a force: its residuals and, on its boundary and on others, its
+                                              * stresses by component */
+  TesVector *slope;          /* derivative of the parts by u_i, also at given nodes */
+  TesVector *z;              /* 0 at given nodes, minus the weight */
+  TesVector of[TESI_AXES];   /* views of z, by component */
   int fields;
   TesiField field[TESI_ADJOINT_FIELDS];
 } TesiAdjoint;

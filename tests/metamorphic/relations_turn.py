@@ -114,8 +114,5 @@ def turned(r, s):
         w, _ = observe(n)
     except Refused as e:
         return 99.0, "refused after a turn: %s" % e, n
-    if any(kind in ("roller", "slip") for c in s.boundary.values() for kind in c):
-        # at a corner of a roller a component along an axis has the nodes of all its supports, another direction not
-        v = {key: x for key, x in v.items() if key[0] != "F"}
     worst, name = compare(s, w, turn.predict(v, s.vector))
     return worst / (10 * tolerance(s)), "turned | %s" % name, n

@@ -14,7 +14,7 @@ void tesi_transport_device_destroy(TesContext *ctx, TesiTransportDevice **device
 /* Replaces the numbers; their arrays have the same shape. */
 TesStatus tesi_transport_device_fill(TesContext *ctx, struct TesiTransport *transport,
                                      TesiTransportDevice *device);
-/* y += sign T x on device arrays of the operator's precision. mass: T is the mass term with streamlines instead.
+/* y += sign T x on device arrays of the operator's precision. mass: T is what streamline terms add to a mass.
  * every: values at given nodes count too. */
 TesStatus tesi_transport_device_add(TesContext *ctx, const TesiTransportDevice *device, bool mass, bool every,
                                     double sign, const void *x, void *y);

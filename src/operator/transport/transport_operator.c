@@ -136,7 +136,7 @@ static TesStatus run_batch(const Pass *pass, int64_t task, int64_t number, const
   }
   if (pass->what == CONVECTION) carry(t, numbers, w);
   if (pass->what == MASS)
-    for (int64_t i = 0; i < n; i++) r[i] = w->u[i], w->v[i] = numbers[i] * w->u[i];
+    for (int64_t i = 0; i < n; i++) r[i] = w->u[i], w->v[i] = 0;
   if (pass->what == LOAD) {
     status = load_values(pass, &batch, w, r);
     memset(w->v, 0, (size_t)n * sizeof *w->v);
@@ -289,9 +289,9 @@ TesStatus tesi_transport_slopes(const TesOperator *op, TesVector *y) {
   return status == TES_OK ? add_whole(op, (Pass){.what = SLOPES, .sign = 1}, false, NULL, y) : status;
 }
 
-TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y) {
-  const TesStatus status = tes_vector_fill(y, 0);
-  return status == TES_OK ? add_whole(op, (Pass){.what = MASS, .sign = 1}, true, x->data, y) : status;
+TesStatus tesi_transport_add_mass(const TesOperator *op, const TesVector *x, TesVector *y) {
+  const TesiTransport *t = op->plan;
+  return t->streamline ? add_whole(op, (Pass){.what = MASS, .sign = 1}, true, x->data, y) : TES_OK;
 }
 
 TesStatus tesi_transport_load(const TesOperator *op, const TesFunction *f, const TesFunction *const *material,

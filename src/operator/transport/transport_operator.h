@@ -82,8 +82,10 @@ bool tesi_transport_by_cells(const TesOperator *op);
  * (k + 1)^dim times a product with the operator, of which unit vectors of nodes that share no row take hundreds where
  * many cells share a vertex. */
 TesStatus tesi_transport_assemble(const TesOperator *op, TesiMatrix *matrix);
-/* y <- M x with the test functions of the operator, v + tau b . grad v. */
-TesStatus tesi_transport_mass(const TesOperator *op, const TesVector *x, TesVector *y);
+/* y_i += int x tau b . grad phi_i, which streamline terms add to a mass. Int x phi_i is left to an operator with the
+ * points of the symmetric part: over cells that are no parallelograms its points do not integrate exactly, and sigma
+ * (u - old u) would have a part that does not vanish where u stays the same. */
+TesStatus tesi_transport_add_mass(const TesOperator *op, const TesVector *x, TesVector *y);
 /* Sets another velocity: numbers at points and faces are computed again; whether there are streamline terms does not
  * change. If `renewed` is true afterwards, the caller must forget recorded launches of the operator. */
 TesStatus tesi_transport_move(TesOperator *op, const TesFunction *const b[3]);

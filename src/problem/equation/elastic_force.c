@@ -166,6 +166,10 @@ static const TesSpace *space_of(const TesProblem *p, int component) {
   return p->space->part[component];
 }
 
+static const TesSpace *whole_of(const TesProblem *p) {
+  return p->space;
+}
+
 static void write_stress(const TesProblem *p, int component, char text[TESI_STRESS_TEXT]) {
   static const char *const in_2d[] = {"sxx*nx + sxy*ny", "sxy*nx + syy*ny"}, *const in_3d[] = {
                                                                                  "sxx*nx + sxy*ny + sxz*nz",
@@ -174,8 +178,12 @@ static void write_stress(const TesProblem *p, int component, char text[TESI_STRE
   snprintf(text, TESI_STRESS_TEXT, "%s", (p->mesh->dim == 2 ? in_2d : in_3d)[component]);
 }
 
-static const TesiForces forces = {
-    .sign = 1, .space = space_of, .residual = find_residual, .traction = find_traction, .stress = write_stress};
+static const TesiForces forces = {.sign = 1,
+                                  .space = space_of,
+                                  .residual = find_residual,
+                                  .traction = find_traction,
+                                  .stress = write_stress,
+                                  .whole = whole_of};
 
 TesStatus tesi_elasticity_force(const TesProblem *p, int boundary, int direction, double *force) {
   return tesi_force_on(p, &forces, boundary, direction, force);

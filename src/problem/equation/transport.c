@@ -63,23 +63,35 @@ static bool has_room(const TesProblem *p) {
 }
 
 static bool prevails(const TesProblem *p, const TesiTransport *t) {
-  const double most = 20, across = pow((double)tes_mesh_info(p->mesh).cells, 1.0 / p->mesh->dim);
+  const double most = 20, across = pow((double)tes_mesh_info(p->mesh).all_cells, 1.0 / p->mesh->dim);
   return 2 * p->space->degree * t->peclet * across > most && has_room(p);
+}
+
+/* The same of steps, sigma M + K: the velocity's part of waves of number kappa is |b| kappa / (sigma + a kappa^2) of
+ * the symmetric part. Of the waves that the domain and the nodes have this is most where a kappa^2 is nearest to
+ * sigma; with sigma = 0 it is |b| L / (pi a). */
+static bool prevails_in_steps(const TesProblem *p, const TesiTransport *t) {
+  const double most = 20 / M_PI, across = pow((double)tes_mesh_info(p->mesh).all_cells, 1.0 / p->mesh->dim);
+  const double shortest = M_PI, a = t->speed / (2 * t->peclet); /* a, |b|: in nodes */
+  const double kappa = fmin(fmax(sqrt(p->in_time->sigma / a), M_PI / across / p->space->degree), shortest);
+  return t->speed * kappa > most * (p->in_time->sigma + a * kappa * kappa) && has_room(p);
 }
 
 double tesi_transport_ordered_bytes(const TesProblem *p) {
   const TesSmootherKind asked = p->options.smoother;
-  const bool steady = tesi_problem_transports(p) && p->space->element->nodal && !p->in_time,
-             ordered = asked == TES_SMOOTHER_ORDERED_CELLS || (asked == TES_SMOOTHER_AUTO && has_room(p));
-  return steady && ordered ? ordered_bytes(p) * (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) : 0;
+  const bool carried = tesi_problem_transports(p) && p->space->element->nodal,
+             ordered =
+                 asked == TES_SMOOTHER_ORDERED_CELLS || (asked == TES_SMOOTHER_AUTO && !p->in_time &&
+                                                         has_room(p)); /* in time rare, and room is known */
+  return carried && ordered ? ordered_bytes(p) * (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) : 0;
 }
 
 bool tesi_transport_whole(const TesProblem *p, const TesiTransport *t) {
   const TesSmootherKind asked = p->options.smoother;
   if (t->modal) return tesi_transport_dg_levels(p, t);
   if (p->in_time && p->in_time->moves) return false;
-  if (asked != TES_SMOOTHER_AUTO || p->in_time) return asked == TES_SMOOTHER_ORDERED_CELLS;
-  return prevails(p, t);
+  if (asked != TES_SMOOTHER_AUTO) return asked == TES_SMOOTHER_ORDERED_CELLS;
+  return p->in_time ? prevails_in_steps(p, t) : prevails(p, t);
 }
 
 /* Closed paths on all ranks, from a mesh that every rank has whole; a large mesh is coarsened before. */

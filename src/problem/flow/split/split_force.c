@@ -60,6 +60,10 @@ static const TesSpace *space_of(const TesProblem *p, int direction) {
   return tesi_split_of(p)->taylor_hood->velocity;
 }
 
+static const TesSpace *whole_of(const TesProblem *p) {
+  return tesi_split_of(p)->velocity;
+}
+
 static TesStatus find_residual(const TesProblem *problem, int direction, double *r) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
@@ -133,7 +137,8 @@ const TesiForces tesi_split_forces = {.sign = -1,
                                       .space = space_of,
                                       .residual = find_residual,
                                       .traction = find_traction,
-                                      .stress = write_stress};
+                                      .stress = write_stress,
+                                      .whole = whole_of};
 
 TesStatus tesi_split_force(const TesProblem *problem, int boundary, int direction, double *force) {
   const TesStatus status = tesi_force_on(problem, &tesi_split_forces, boundary, direction, force);
