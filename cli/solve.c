@@ -269,7 +269,8 @@ static TesStatus adapt(Solve *s, TesProblemDesc *problem) {
   if (tes_mesh_info(s->mesh).dim == 2) desc.goal.point[2] = 0;
   s->outcome = tes_adapt_run(s->context, problem, &desc, NULL);
   s->energy[2] = tes_context_energy(s->context);
-  const TesStatus status = solve_write_film(s);
+  TesStatus status = solve_await_vtkhdf(s);
+  if (status == TES_OK) status = solve_write_film(s);
   return s->outcome == TES_OK ? status : s->outcome;
 }
 

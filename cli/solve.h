@@ -167,6 +167,8 @@ TesStatus solve_write_numbered(Solve *s, const TesProblem *problem, int number, 
 TesStatus solve_write_vtu(Solve *s, const TesProblem *problem);
 /* The solution in output.vtkhdf, or another step in this file. Nothing if the case wants no such file. */
 TesStatus solve_write_vtkhdf(Solve *s, const TesProblem *problem, double time, const double *indicator);
+/* Waits for the step that is being written: before a checkpoint that follows it, and at the end. */
+TesStatus solve_await_vtkhdf(Solve *s);
 /* The picture of a single solve (step -1) or of a step. Nothing if the case wants no picture. */
 TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step);
 /* Draws the series, which is a file by then, if the case wants it. */

@@ -170,7 +170,7 @@ TesStatus solve_write_vtu(Solve *s, const TesProblem *problem) {
  * checkpoint's own step, which is written again. */
 static TesStatus open_vtkhdf(Solve *s, const TesProblem *problem) {
   const bool in_time = tes_problem_info(problem).steps > 0;
-  TesVtkhdfDesc desc = {.path = s->input->vtkhdf, .steps = in_time || s->input->adaptive};
+  TesVtkhdfDesc desc = {.path = s->input->vtkhdf, .steps = in_time || s->input->adaptive, .behind = true};
   desc.goes_on = s->options->restart != NULL;
   if (desc.goes_on) desc.last = in_time ? tes_checkpoint_contents(s->checkpoint)->time : s->first_step - 1;
   return tes_vtkhdf_create(s->context, &desc, &s->steps_file);
@@ -185,6 +185,13 @@ TesStatus solve_write_vtkhdf(Solve *s, const TesProblem *problem, double time, c
   if (status == TES_OK)
     status = tes_vtkhdf_write_problem(s->steps_file, problem, time, indicator ? 1 : 0, &cells);
   if (status == TES_OK) s->vtkhdf = s->input->vtkhdf;
+  s->vtu_seconds += solve_now() - start;
+  return status;
+}
+
+TesStatus solve_await_vtkhdf(Solve *s) {
+  const double start = solve_now();
+  const TesStatus status = s->steps_file ? tes_vtkhdf_write(s->steps_file, NULL, 0) : TES_OK;
   s->vtu_seconds += solve_now() - start;
   return status;
 }
@@ -332,7 +339,8 @@ TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) 
   if (!s->input->checkpoint) return TES_OK;
   const TesCheckpointField u = {field_of(s), tes_problem_solution(problem)};
   const TesCheckpointDesc desc = {.space = tes_problem_space(problem), .count = 1, .fields = &u, .step = step};
-  const TesStatus status = tes_checkpoint_write(s->context, &desc, s->input->checkpoint);
+  TesStatus status = solve_await_vtkhdf(s);
+  if (status == TES_OK) status = tes_checkpoint_write(s->context, &desc, s->input->checkpoint);
   s->has_checkpoint = s->has_checkpoint || status == TES_OK;
   return status;
 }

@@ -139,7 +139,8 @@ static bool checkpoint_is_due(const Solve *s, const TesProblemInfo *info) {
  * state is lost. */
 static TesStatus write_checkpoint(Solve *s, TesProblem *problem) {
   const char *path = s->input->checkpoint;
-  TesStatus status = solve_note_samples(s, problem);
+  TesStatus status = solve_await_vtkhdf(s);
+  if (status == TES_OK) status = solve_note_samples(s, problem);
   if (status == TES_OK && s->input->checkpoint_keep) {
     char *kept = solve_step_file(path, ".h5", tes_problem_info(problem).step);
     status = kept ? tes_problem_write(problem, kept) : TES_OUT_OF_MEMORY;
@@ -432,6 +433,8 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   s->solve_started = s->in_time.written = now_of_all();
   s->in_time.told = s->in_time.filed = s->in_time.stored = s->in_time.drawn = s->solve_started;
   if (status == TES_OK) status = make_steps(s, problem);
+  const TesStatus filed = solve_await_vtkhdf(s);
+  if (status == TES_OK) status = filed;
   s->energy[2] = tes_context_energy(s->context);
   if (s->solved) solve_keep_solver(s, problem);
   const TesStatus finished = s->solved ? finish(s, problem) : TES_OK;

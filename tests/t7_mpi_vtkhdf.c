@@ -66,19 +66,21 @@ static void write_steps(TesContext *ctx, const TesMesh *mesh, const TesFunction 
   tes_problem_destroy(&problem);
 }
 
-/* Two steps on a mesh, two on the next one, two more after the file was closed. */
+/* Two steps on a mesh, two on the next one, two more after the file was closed. A thread writes those of all ranks. */
 static void write_file(TesContext *ctx, const TesMeshDesc *desc, const char *path) {
   TesMesh *mesh, *next = NULL;
   TesVtkhdf *file;
   TesFunction *f;
+  const bool behind = path == of_all;
   assert_ok(ctx, tes_function_create_expression(ctx, "exp(x)*(1 + y)", &f));
   assert_ok(ctx, tes_mesh_create(ctx, desc, &mesh));
-  assert_ok(ctx, tes_vtkhdf_create(ctx, &(TesVtkhdfDesc){.path = path, .steps = true}, &file));
+  assert_ok(ctx,
+            tes_vtkhdf_create(ctx, &(TesVtkhdfDesc){.path = path, .steps = true, .behind = behind}, &file));
   write_steps(ctx, mesh, f, file, 0);
   if (desc->kind == TES_MESH_FOREST) next = refined(mesh);
   if (next) write_steps(ctx, next, f, file, 2);
   tes_vtkhdf_destroy(&file);
-  const TesVtkhdfDesc again = {.path = path, .steps = true, .goes_on = true, .last = 1};
+  const TesVtkhdfDesc again = {.path = path, .steps = true, .goes_on = true, .last = 1, .behind = behind};
   assert_ok(ctx, tes_vtkhdf_create(ctx, &again, &file));
   write_steps(ctx, next ? next : mesh, f, file, 2.5);
   tes_vtkhdf_destroy(&file);

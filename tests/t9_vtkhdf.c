@@ -5,6 +5,7 @@
 #include <hdf5.h>
 #endif
 #include <signal.h>
+#include <sys/resource.h>
 #include "program_testing.h"
 
 static const char head[] =
@@ -157,6 +158,58 @@ static void an_interrupted_run(void **state) {
   assert_same_step(file, file, steps - 1);
   H5Fclose(file);
 }
+
+/* The exit status of a run whose files must not grow beyond a bound, as on a full disk. */
+static int run_bounded(rlim_t bytes, char *const arguments[]) {
+  const pid_t child = fork();
+  if (!child) {
+    signal(SIGXFSZ, SIG_IGN);
+    if (!setrlimit(RLIMIT_FSIZE, &(struct rlimit){bytes, bytes}) && freopen("message.txt", "w", stderr))
+      execv(PROGRAM, arguments);
+    _exit(99);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* The step that fails is written while the run goes on: the run ends with its message and status. The checkpoint is of
+ * a step that the file has, so that a run that goes on from there leaves no step out. */
+static void a_full_disk(void **state) {
+  (void)state;
+  enum { STEPS = 30, BOUND = 300000 };
+  write_case(
+      "time: {end: 0.3, step: 0.01}\noutput: {vtkhdf: {file: f.vtkhdf, every: 1}, checkpoint: {file: f.h5, "
+      "every: 1}}\n");
+  char *const solve[] = {PROGRAM, "solve", "a.yaml", "--quiet", NULL};
+  assert_int_equal(run_bounded(BOUND, solve), 4);
+  if (system("grep -q 'cannot write f.vtkhdf: File too large' message.txt")) fail_msg("another message");
+  hid_t file = open_file("f.vtkhdf");
+  assert_in_range(steps_of(file), 3, STEPS);
+  H5Fclose(file);
+  assert_run("solve a.yaml --quiet --restart f.h5", 0);
+  file = open_file("f.vtkhdf");
+  assert_int_equal(steps_of(file), STEPS + 1);
+  for (int step = 0; step <= STEPS; step++)
+    assert_near(at(file, "VTKHDF/Steps/Values", step), 0.01 * step, 1e-12);
+  H5Fclose(file);
+}
+
+/* No other step follows the one that fails. */
+static void a_disk_full_at_the_end(void **state) {
+  (void)state;
+  enum { STEPS = 3 };
+  struct stat whole;
+  char *const solve[] = {PROGRAM, "solve", "a.yaml", "--quiet", NULL};
+  write_case("time: {end: 0.03, step: 0.01}\noutput: {vtkhdf: {file: e.vtkhdf, every: 1}}\n");
+  assert_run("solve a.yaml --quiet", 0);
+  assert_int_equal(stat("e.vtkhdf", &whole), 0);
+  assert_int_equal(unlink("e.vtkhdf"), 0);
+  assert_int_equal(run_bounded((rlim_t)whole.st_size - 1, solve), 4);
+  const hid_t file = open_file("e.vtkhdf");
+  assert_int_equal(steps_of(file), STEPS);
+  H5Fclose(file);
+}
 #endif
 
 static void what_is_refused(void **state) {
@@ -188,7 +241,9 @@ static void what_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #ifdef TESI_HDF5
-      cmocka_unit_test(steps_in_time), cmocka_unit_test(runs_that_go_on), cmocka_unit_test(an_interrupted_run),
+      cmocka_unit_test(steps_in_time),          cmocka_unit_test(runs_that_go_on),
+      cmocka_unit_test(an_interrupted_run),     cmocka_unit_test(a_full_disk),
+      cmocka_unit_test(a_disk_full_at_the_end),
 #endif
       cmocka_unit_test(what_is_refused)};
 #ifdef TESI_HDF5

@@ -3,7 +3,10 @@
 #define TESI_VTKHDF_H
 
 #include <hdf5.h>
-#include "base/base.h"
+#include <pthread.h>
+#include "io/vtu/vtu.h"
+#include "mesh/mesh.h"
+#include "tessera/vtkhdf.h"
 
 /* ---- how HDF5 reaches the disk ---------------------------------------------------------------------------------- */
 
@@ -38,5 +41,87 @@ bool tesi_hdf_put_integer(TesiHdfSet *set, hsize_t row, int64_t value);
 /* The attributes of the root group: an unstructured grid by this version of the format. */
 bool tesi_hdf_put_kind(hid_t root, int major);
 bool tesi_hdf_put_number(TesiHdfSet *set, hsize_t row, double value);
+
+/* ---- steps that a thread writes while the caller goes on ------------------------------------------------------- */
+
+enum { TESI_VTKHDF_FIELDS = 64 };
+
+/* An array of a step, as tesi_vtu_item_gather() passes it. */
+typedef struct TesiVtkhdfKept {
+  char *data;
+  size_t bytes, room;
+} TesiVtkhdfKept;
+
+typedef struct TesiVtkhdfBehind {
+  TesContext *alone; /* of the thread; NULL: each call writes its step */
+  bool runs;         /* a step is being written: until tesi_vtkhdf_await() the caller leaves the file alone */
+  pthread_t thread;
+  atomic_bool awaited; /* the caller waits: its cores are free */
+  TesStatus status;
+  /* the step: */
+  double time;
+  bool new_mesh;
+  TesVtuDesc desc;
+  TesiVtuCells cells;
+  TesVtuArray array[TESI_VTKHDF_FIELDS];
+  TesiVtkhdfKept kept[TESI_VTKHDF_FIELDS + 2]; /* coordinates, connectivity, fields of points, of cells */
+} TesiVtkhdfBehind;
+
+/* ---- the file -------------------------------------------------------------------------------------------------- */
+
+/* A field of points or cells, and the first row of each step. A field that does not change, such as data of the
+ * problem, is written once per mesh. */
+typedef struct TesiVtkhdfField {
+  TesiHdfSet values, offsets;
+  bool changes; /* it did */
+  bool known;   /* of the mesh: */
+  uint64_t digest, version;
+  int64_t first;
+} TesiVtkhdfField;
+
+/* Numbers of a mesh in the file. */
+typedef struct TesiVtkhdfPart {
+  int64_t part, points, cells, ids; /* its number; first rows of its arrays */
+} TesiVtkhdfPart;
+
+struct TesVtkhdf {
+  TesContext *owner, *ctx; /* of the caller; of the thread that writes */
+  bool elsewhere;          /* rank 0 writes the cells of all ranks, one after the other: */
+  TesiSlices parts_of;     /* of the present step */
+  char *path, *temporary;  /* temporary: name until one step is complete; NULL afterwards */
+  bool steps, goes_on, failed;
+  double last;
+  TesiHdfDisk disk;
+  hid_t file, root, point_data, cell_data, list, count; /* list: group Steps, count: its attribute NSteps */
+  TesiHdfSet points, ids, offsets, types, of_points, of_cells, of_ids; /* of_..: counts of each part */
+  TesiHdfSet values, parts, first_part, first_point, first_cell, first_id;
+  int point_fields, cell_fields;
+  TesiVtkhdfField field[TESI_VTKHDF_FIELDS]; /* of points, then of cells */
+  int64_t step;
+  const TesMesh *mesh; /* of the last part written; NULL: there is none, or it is not known */
+  TesiVtkhdfPart part;
+  TesiVtkhdfBehind behind;
+};
+
+/* vtkhdf_open.c: makes all groups and arrays of a file, empty, or opens them. */
+TesStatus tesi_vtkhdf_begin(TesVtkhdf *f, const TesVtuDesc *d, int nodes);
+TesStatus tesi_vtkhdf_continue(TesVtkhdf *f, const TesVtuDesc *d);
+void tesi_vtkhdf_close(TesVtkhdf *f);
+/* vtkhdf.c: the message for a failure of HDF5, with the system's message if there is one. */
+TesStatus tesi_vtkhdf_refuse(TesVtkhdf *f);
+/* Writes a step, on the rank that has the file. */
+TesStatus tesi_vtkhdf_put_step(TesVtkhdf *f, const TesiVtuCells *cells, double time, bool new_mesh);
+/* Whether a field has the version of the step before, over the same mesh. */
+bool tesi_vtkhdf_is_known(const TesiVtkhdfField *field, const TesVtuArray *array);
+
+/* vtkhdf_behind.c. Copies the arrays of a step that its file needs, from all ranks, and has a thread write the step. */
+TesStatus tesi_vtkhdf_write_behind(TesVtkhdf *f, const TesiVtuCells *cells, double time, bool new_mesh);
+/* Waits for the step that is being written, if there is one; its status and message become those of the caller. */
+TesStatus tesi_vtkhdf_await(TesVtkhdf *f);
+/* Passes an array of the step to `take`: the copy, or what ranks have. */
+TesStatus tesi_vtkhdf_pass(TesVtkhdf *f, const TesiVtuCells *cells, const TesiVtuItem *item, TesiVtuTake take,
+                           void *user);
+/* Waits, and releases all. */
+void tesi_vtkhdf_end_behind(TesVtkhdf *f);
 
 #endif

@@ -22,6 +22,8 @@ typedef struct TesiVtuStreamDesc {
    * the filter `shuffle` of HDF5. 0: the order stays. */
   int shuffle;
   bool whole; /* the last block is filled up with zeros */
+  /* Not NULL: while it is false, one thread compresses, since others use the cores of the context. */
+  const atomic_bool *awaited;
   TesStatus (*put)(void *user, const void *packed, size_t size);
   void *user;
 } TesiVtuStreamDesc;

@@ -5,6 +5,7 @@
 #include "base/work.h"
 #include "io/vtu/vtu.h"
 #include "basis/gauss.h"
+#include "basis/lagrange.h"
 #include "device/vector.h"
 #include "geometry/geometry.h"
 #include "geometry/locate.h"
@@ -21,7 +22,10 @@ typedef struct Cells {
   const TesSpace *space;
   const TesiAxis *axis; /* NULL: no box */
   int degree, n;        /* nodes of a cell */
-  double *xi, *at;      /* [n][dim]: the nodes on the reference cell, and scratch for the nodes in space */
+  double *xi, *at,
+      *J; /* [n][dim]: the nodes on the reference cell, and scratch for the nodes in space; [dim][dim][n] */
+  const TesiGeometry *geometry; /* no box: */
+  double *B, *G;                /* [degree + 1][degree of the geometry + 1]: its basis at the nodes */
 } Cells;
 
 typedef struct Field {
@@ -36,12 +40,12 @@ typedef struct Field {
 static TesStatus take_cells(const TesSpace *space, Cells *cells) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
-  const TesiGeometry *geometry;
-  double node[TESI_MAX_POINTS];
+  const TesiGeometry *g = NULL;
+  double node[TESI_MAX_POINTS], of_geometry[TESI_MAX_POINTS];
   *cells = (Cells){.space = space, .axis = tesi_space_axes(space), .degree = space->degree, .n = 1};
   if (!cells->axis) {
-    TES_TRY(tesi_mesh_geometry(space->mesh, &geometry));
-    cells->degree = tesi_max(space->degree, geometry->degree);
+    TES_TRY(tesi_mesh_geometry(space->mesh, &g));
+    cells->degree = tesi_max(space->degree, g->degree);
   }
   const int m = cells->degree + 1;
   for (int d = 0; d < space->dim; d++) cells->n *= m;
@@ -50,6 +54,13 @@ static TesStatus take_cells(const TesSpace *space, Cells *cells) {
   tesi_gauss_lobatto(m, node, NULL);
   for (int i = 0; i < cells->n; i++)
     for (int d = 0, rest = i; d < space->dim; d++, rest /= m) cells->xi[i * space->dim + d] = node[rest % m];
+  if (!g) return TES_OK;
+  cells->geometry = g;
+  TES_ALLOC(&cells->J, cells->n * space->dim * space->dim);
+  TES_ALLOC(&cells->B, m * (g->degree + 1));
+  TES_ALLOC(&cells->G, m * (g->degree + 1));
+  tesi_gauss_lobatto(g->degree + 1, of_geometry, NULL);
+  tesi_lagrange(g->degree + 1, of_geometry, m, node, cells->B, cells->G);
 done:
   return status;
 }
@@ -57,6 +68,9 @@ done:
 static void free_cells(TesContext *ctx, Cells *cells) {
   tesi_free(ctx, &cells->xi);
   tesi_free(ctx, &cells->at);
+  tesi_free(ctx, &cells->J);
+  tesi_free(ctx, &cells->B);
+  tesi_free(ctx, &cells->G);
 }
 
 /* First node of a cell of a box in each direction. */
@@ -78,27 +92,21 @@ static void box_coordinates(const Cells *cells, int64_t cell, double *x) {
 }
 
 /* Positions of a cell's nodes, [3][n], by the cell's mapping. */
-static TesStatus coordinates(const Cells *cells, int64_t cell, double *x) {
-  const int dim = cells->space->dim;
-  if (cells->axis) {
+static void coordinates(const Cells *cells, int64_t cell, double *x) {
+  if (cells->axis)
     box_coordinates(cells, cell, x);
-    return TES_OK;
-  }
-  const TesStatus status = tesi_mesh_points(cells->space->mesh, cell, cells->n, cells->xi, cells->at, NULL);
-  for (int i = 0; i < cells->n; i++)
-    for (int d = 0; d < 3; d++) x[d * cells->n + i] = d < dim ? cells->at[i * dim + d] : 0;
-  return status;
+  else
+    tesi_geometry_tensor(cells->geometry, cell, 1, cells->degree + 1, cells->B, cells->G, x, cells->J);
 }
 
 static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
   const int n = field->cells->n, dim = field->cells->space->dim;
-  TesStatus status = TES_OK;
-  for (int64_t c = 0; c < count && status == TES_OK; c++) {
-    status = coordinates(field->cells, first + c, field->work);
+  for (int64_t c = 0; c < count; c++) {
+    coordinates(field->cells, first + c, field->work);
     memcpy(values + c * n * dim, field->work, (size_t)(n * dim) * sizeof *values);
   }
-  return status;
+  return TES_OK;
 }
 
 static const TesFunction *function_in(const Field *field, int component, int64_t cell) {
@@ -118,25 +126,23 @@ static void read_cell(const Field *field, int component, int64_t cell, double *o
   if (!same) tesi_local_values(space->dim, space->degree, local, of->n, of->xi, out, NULL);
 }
 
-static TesStatus fill_component(const Field *field, int component, int64_t cell, double *out) {
+static void fill_component(const Field *field, int component, int64_t cell, double *out) {
   const int n = field->cells->n;
   double *x = field->work, *f = x + 3 * n;
   if (field->values) read_cell(field, component, cell, out);
   const TesFunction *function = function_in(field, component, cell);
-  if (!function) return TES_OK;
-  const TesStatus status = coordinates(field->cells, cell, x);
+  if (!function) return;
+  coordinates(field->cells, cell, x);
   tesi_vtu_function(function, n, x, f);
   for (int i = 0; i < n; i++) out[i] = field->values ? out[i] - f[i] : f[i];
-  return status;
 }
 
 static TesStatus fill_field(void *user, int64_t first, int64_t count, double *values) {
   const Field *field = user;
-  TesStatus status = TES_OK;
-  for (int64_t i = 0; i < count * field->components && status == TES_OK; i++)
-    status = fill_component(field, (int)(i % field->components), first + i / field->components,
-                            values + i * field->cells->n);
-  return status;
+  for (int64_t i = 0; i < count * field->components; i++)
+    fill_component(field, (int)(i % field->components), first + i / field->components,
+                   values + i * field->cells->n);
+  return TES_OK;
 }
 
 static TesStatus fill_level(void *user, int64_t first, int64_t count, double *values) {

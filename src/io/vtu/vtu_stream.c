@@ -112,9 +112,10 @@ static TesStatus write_batch(TesiVtuStream *s) {
   TesStatus status = TES_OK;
   const size_t block = s->desc.block;
   const int blocks = (int)((s->filled + block - 1) / block);
+  const int threads = s->desc.awaited && !atomic_load(s->desc.awaited) ? 1 : tes_context_threads(ctx);
   atomic_bool failed = false;
   if (s->desc.whole) memset(s->plain + s->filled, 0, (size_t)blocks * block - s->filled);
-  TES_TRY(tesi_work_share(ctx, tes_context_threads(ctx), blocks, 1, compress_blocks, &(Batch){s, &failed}));
+  TES_TRY(tesi_work_share(ctx, threads, blocks, 1, compress_blocks, &(Batch){s, &failed}));
   if (failed) TES_FAIL(TES_OUT_OF_MEMORY, "no memory to compress a field of a file");
   for (int b = 0; b < blocks; b++)
     TES_TRY(s->desc.put(s->desc.user, s->packed + (size_t)b * s->bound, s->sizes[b]));
