@@ -144,7 +144,7 @@ static TesStatus replace(const Shares *s, int64_t i, const double *H, int direct
     for (int e = 0; e < dim * dim; e++) N[k][e] = s->N[k][e * s->length + i];
   const double mine = trace(dim, N[group ? OWN_GROUP : OWN]);
   if (mine > 0 && mine > trace(dim, N[FACES]) + trace(dim, N[GROUPS]) - 0.5)
-    for (int d = 0; d < dim; d++) weight[d * dim + d] = 1; /* no other support */
+    memcpy(weight, H, sizeof weight); /* no other support; steps of flows leave a residual along the wall */
   else if (mine > 0)
     TES_TRY(share(ctx, dim, group, H, N, weight, own, other));
   for (int c = 0; c < dim; c++) {
