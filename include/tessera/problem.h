@@ -300,7 +300,10 @@ TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
  *  for points of the mesh. A point that misses it by less than a hundredth of a cell's length, as beside a curved
  *  boundary, is moved to it, and moved is that fraction. Errors: TES_INVALID_INPUT (a point outside; moved NULL: also
  *  one that would be moved; an expression that is none), TES_NAN. Cost: tes_mesh_locate(), one copy of the solution,
- *  (degree + 1)^dim operations per point. */
+ *  (degree + 1)^dim operations per point.
+ *  count 0, moved given: the mesh keeps the points and the cells that have them, some 80 bytes per point, and later
+ *  calls with exactly these points do not look for them again, with the same values. A mesh keeps the last eight sets
+ *  of points until it is destroyed; tes_problem_remesh() makes another mesh. */
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved);
 /** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error,

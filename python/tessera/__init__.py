@@ -17,6 +17,7 @@ from ._core import Context, Error, FileError, InvalidInput, Interrupted, Missing
 from ._field import Field
 from ._mesh import Mesh
 from ._problem import Problem
+from ._solution import Sampler
 from ._space import Space
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ __all__ = [
     "OutOfMemory",
     "Problem",
     "Result",
+    "Sampler",
     "Space",
     "Vector",
     "has_part",

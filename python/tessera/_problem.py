@@ -203,6 +203,7 @@ class Problem(Solution):
         filler.fill(desc, options, "remesh")
         self.context.call(lib.tes_problem_remesh, self._p, desc, what)
         self._lattices = None
+        self._meshes += int(what.changed)
         return members(what[0])
 
     @property

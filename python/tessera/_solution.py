@@ -41,10 +41,40 @@ class Fields(Mapping):
         return f"<tessera fields {', '.join(self)} over {self._solution.mesh.cells} cells>"
 
 
+class Sampler:
+    """Values of a solution at points that were located once: sampler("u"), sampler(["u", "ux"]), as sample(points, ..).
+
+    It goes with the mesh that the solution had: after a remesh() that changed it, calls are refused. A mesh keeps the
+    cells of its last eight samplers' points; older samplers have the same values, and search at each call."""
+
+    def __init__(self, solution: Solution, points: Any) -> None:
+        self._solution, self._meshes = solution, solution._meshes
+        self.points: Array = as_points(points, solution.mesh.dim).copy()
+        self.points.flags.writeable = False
+        _, moved = solution._sample(self.points, [])
+        self.moved: Array = moved
+
+    def __call__(self, of: str | Sequence[str] | None = None) -> Array:
+        """Values of the solution as it is now."""
+        if self._meshes != self._solution._meshes:
+            raise InvalidInput(
+                "Sampler: the solution has another mesh since remesh(); problem.sampler(points) makes a new sampler",
+                "invalid_input",
+            )
+        return self._solution.sample(self.points, of)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        return f"<tessera.Sampler of {len(self)} points in {self.points.shape[1]}D>"
+
+
 class Solution(Noun):
     """A problem that has been solved, or is being solved in time."""
 
     _lattices: Any = None
+    _meshes: int = 0  # how often remesh() changed the mesh
     _value: Any = None
 
     @property
@@ -108,9 +138,11 @@ class Solution(Noun):
 
     def sample(self, points: Any, of: str | Sequence[str] | None = None) -> Array:
         """Values of an expression in the fields ("u", "ux*ux + uy*uy"), or of a list of them, at points[n, dim]."""
-        x = as_points(points, self.mesh.dim)
         several = isinstance(of, (list, tuple))
-        texts = list(of) if several else [of]
+        values, _ = self._sample(as_points(points, self.mesh.dim), list(of or ()) if several else [of])
+        return values if several else values[:, 0]
+
+    def _sample(self, x, texts):
         kept = [ffi.NULL if text is None else ffi.new("char[]", text.encode()) for text in texts]
         values, moved = np.empty((len(x), len(texts))), np.empty(len(x))
         self.context.call(
@@ -123,7 +155,11 @@ class Solution(Noun):
             ffi.cast("double *", values.ctypes.data),
             ffi.cast("double *", moved.ctypes.data),
         )
-        return values if several else values[:, 0]
+        return values, moved
+
+    def sampler(self, points: Any) -> Sampler:
+        """Samples at the same points again and again, as in each step: their cells are looked for once, now."""
+        return Sampler(self, points)
 
     def value(
         self,

@@ -271,3 +271,33 @@ def test_vtkhdf(tmp_path, square):
     assert [p.name for p in tmp_path.iterdir()] == ["u.vtkhdf"]
     with pytest.raises(tessera.FileError, match="No such file"):
         problem.to_vtkhdf(tmp_path / "no" / "u.vtkhdf")
+
+
+@needs_trees
+def test_sampler(rng):
+    """The same bits as sample(), step by step, until the mesh changes."""
+    disk = tessera.Mesh.ball(2)
+    problem = tessera.Problem(
+        disk, "transport", degree=2, a=0.1, b=["-y", "x"], f="x", boundary={"all": 0}, time={"end": 1, "step": 0.1}
+    )
+    points = 0.6 * rng.random((50, 2))
+    sampler, names = problem.sampler(points), ["u", "ux"]
+    points_then, points[:] = points.copy(), 0
+    for _ in range(2):
+        problem.step()
+        assert np.array_equal(sampler(names), problem.sample(points_then, names)) and abs(sampler(names)).max() > 1e-3
+        assert sampler().shape == sampler("u*u").shape == (50,)
+    assert len(sampler) == 50 and not sampler.moved.any() and "50 points in 2D" in repr(sampler)
+    with pytest.raises(ValueError, match="read-only"):
+        sampler.points[0] = 0
+    with pytest.raises(tessera.InvalidInput, match="'uu'"):
+        sampler("uu")
+    assert not problem.remesh(max_level=2, every=1000)["changed"] and sampler().any()
+    assert problem.remesh(max_level=1, every=1, tolerance=1e-6)["changed"]
+    with pytest.raises(tessera.InvalidInput, match="another mesh since remesh"):
+        sampler()
+    assert np.array_equal(problem.sampler(points_then)(names), problem.sample(points_then, names))
+    with pytest.raises(tessera.InvalidInput, match="lies in no cell"):
+        problem.sampler([[2, 2]])
+    with pytest.raises(tessera.InvalidInput, match=r"expected \(n, 2\)"):
+        problem.sampler([1, 2, 3])

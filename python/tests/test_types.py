@@ -16,12 +16,14 @@ y = operator @ np.ones(operator.shape[0])
 cycle = tessera.Multigrid(operator, smoother="chebyshev")
 problem = tessera.Problem(mesh, f=lambda x, y: x * y, a=result.field(), boundary={"left": 0})
 count: int = problem.solve().count + problem.space.dofs + mesh.cells
+probe: tessera.Sampler = problem.sampler([[0.5, 0.5]])
 for iterations in problem.steps():
-    print(iterations.residuals[-1], problem.time)
+    print(iterations.residuals[-1], problem.time, probe(["u", "ux"])[0, 0], probe.moved.max())
 """
 BAD = {
     'tessera.Mesh.box("a")': "arg-type",
     "tessera.solve(3)": "arg-type",
+    "problem.sampler(3)(4)": "arg-type",
     'tessera.Problem(mesh, degree="4")': "arg-type",
     "tessera.Multigrid(mesh)": "arg-type",
     "number = result.status": "assignment",

@@ -2,6 +2,7 @@
  * the lowest rank that has the point takes the value, of others all hits of all ranks make the mean. */
 #include <math.h>
 #include "functional/functional.h"
+#include "geometry/kept.h"
 #include "parallel/comm.h"
 
 /* values[stride * point] <- the mean over the point's hits. */
@@ -134,11 +135,14 @@ TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field
   TesiHit *hit = NULL;
   Shared shared = {NULL, NULL, NULL};
   int64_t hits;
+  bool kept = false;
   TES_CHECK(n >= 0 && n <= INT32_MAX / 2 && count >= 0,
             "%d values at %lld points are asked for, expected none or more", count, (long long)n);
-  TES_TRY(tesi_mesh_find(mesh, n, x, moved ? 0.01 : 0, &hit, &hits));
+  if (moved) TES_TRY(tesi_kept_find(mesh, n, x, &hit, &hits, &kept));
+  if (!kept) TES_TRY(tesi_mesh_find(mesh, n, x, moved ? 0.01 : 0, &hit, &hits));
   TES_TRY(share(ctx, n, &hits, hit, &shared));
   if (!holes) TES_TRY(check_hits(mesh, n, x, shared.moved));
+  if (!count && moved && !kept) TES_TRY(tesi_kept_add(mesh, n, x, hits, hit));
   for (int64_t i = 0; i < n * count && holes; i++) values[i] = NAN;
   for (int64_t i = 0; i < n && moved; i++) moved[i] = shared.moved[i] < INFINITY ? shared.moved[i] : NAN;
   for (int i = 0; i < count; i++) {

@@ -29,6 +29,7 @@ void tes_mesh_destroy(TesMesh **mesh) {
   if (atomic_fetch_sub(&m->references, 1) != 1) return;
   TesContext *ctx = m->context;
   tesi_geometry_destroy(&m->geometry);
+  tesi_kept_destroy(ctx, &m->kept);
   if (m->forest) m->p4est->destroy(m->forest);
   tesi_trees_release(&m->coarse);
   for (int d = 0; d < 3; d++) tesi_free(ctx, &m->coordinates[d]);

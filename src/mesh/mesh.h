@@ -36,6 +36,7 @@ struct TesMesh {
   /* See tesi_mesh_geometry(). */
   struct TesiGeometry *geometry;
   int geometry_degree;
+  struct TesiKept *kept; /* sets of points with their cells: geometry/kept.h */
 };
 
 TesMesh *tesi_mesh_retain(const TesMesh *mesh);
@@ -100,5 +101,6 @@ static inline void tesi_mesh_at(const TesMesh *m, int64_t cell, int at[3]) {
 TesStatus tesi_mesh_deform(TesMesh *mesh, const TesMeshDesc *desc);
 int64_t tesi_mesh_box_cell(const TesMesh *mesh, int64_t cell);
 void tesi_geometry_destroy(struct TesiGeometry **geometry);
+void tesi_kept_destroy(TesContext *ctx, struct TesiKept **kept);
 
 #endif
