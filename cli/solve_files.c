@@ -205,6 +205,7 @@ TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
                                .edges = p->edges,
                                .width = p->width,
                                .title = p->title,
+                               .unit = *p->unit ? p->unit : NULL,
                                .range = {p->range[0], p->range[1]},
                                .colours = p->colours,
                                .warp = p->warp,

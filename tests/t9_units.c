@@ -1,6 +1,6 @@
 /* Run: ctest -R t9_units. Units behind numbers: both systems, powers and quotients, in constants, keys, lists and
  * expressions; kinds that do not fit, units that are unknown or come without a system. And the name of a field: in
- * reports, expressions, tables and files; what is refused. */
+ * reports, expressions, tables and files; what is refused. The unit of a picture. */
 #include <math.h>
 #include "program_testing.h"
 #include "tessera/tessera.h"
@@ -234,10 +234,79 @@ static void names_that_are_taken(void **state) {
   assert_output("space.name: belongs to");
 }
 
+static const char a_flow[] =
+    "problem: %s\nunits: SI\nmesh: {box: {cells: [2, 2]}}\n"
+    "space: {degree: 2, element: q}\ndata: {nu: %s}\nboundary: {all: {velocity: [0, 0]}}\n";
+
+/* Of the values of a picture: by the meaning of names; none where a scalar may be anything, of expressions, and where
+ * the case has no system. */
+static void pictures_have_units(void **state) {
+  enum { ELASTIC, STOKES, STOKES_BY_DENSITY, STOKES_PLAIN, NAVIER_STOKES, HEAT, TEXTS };
+  static const struct {
+    int number;
+    const char *of, *si, *mm;
+  } rows[] = {{ELASTIC, "u", "m", "mm"},
+              {ELASTIC, "von_mises", "Pa", "MPa"},
+              {ELASTIC, "strain_energy", "Pa", "MPa"},
+              {ELASTIC, "ux", "", ""},
+              {ELASTIC, "2*u", "", ""},
+              {STOKES, "v", "m/s", "mm/s"},
+              {STOKES, "vy", "1/s", "1/s"},
+              {STOKES, "p", "Pa", "MPa"},
+              {STOKES, "py", "Pa/m", "MPa/mm"},
+              {STOKES_BY_DENSITY, "p", "m^2/s^2", "mm^2/s^2"},
+              {STOKES_PLAIN, "p", "", ""},
+              {NAVIER_STOKES, "p", "m^2/s^2", "mm^2/s^2"},
+              {NAVIER_STOKES, "ut", "m/s^2", "mm/s^2"},
+              {HEAT, "u", "", ""},
+              {HEAT, "temperature", "K", "K"},
+              {HEAT, "temperaturex", "K/m", "K/mm"}};
+  TesContext *ctx = NULL;
+  char text[TEXTS][1200];
+  (void)state;
+  snprintf(text[ELASTIC], sizeof *text, bar, "SI");
+  snprintf(text[STOKES], sizeof *text, a_flow, "stokes", "2 Pa*s");
+  snprintf(text[STOKES_BY_DENSITY], sizeof *text, a_flow, "stokes", "2 m^2/s");
+  snprintf(text[STOKES_PLAIN], sizeof *text, a_flow, "stokes", "2");
+  snprintf(text[NAVIER_STOKES], sizeof *text, a_flow, "navier_stokes", "2}\ntime: {end: 1, step: 0.1");
+  snprintf(text[HEAT], sizeof *text, "problem: poisson\nunits: SI\nmesh: {box: {cells: [2, 2]}}\n");
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu"}, &ctx, NULL, 0), TES_OK);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (int system = 0; system < 3; system++) {
+      char of[80], name[40] = "units=", *overrides[] = {of, name, "space.name=temperature"};
+      TesCase *c;
+      const bool named = rows[i].number == HEAT && strcmp(rows[i].of, "u") != 0;
+      const char *expected = system == 0 ? rows[i].si : system == 1 ? rows[i].mm : "";
+      if (system == 2 && rows[i].number < NAVIER_STOKES && rows[i].number != STOKES_PLAIN) continue;
+      strcat(name, system == 0 ? "SI" : system == 1 ? "mm-N-MPa" : "none");
+      snprintf(of, sizeof of, "output.png={file: a.png, of: %s}", rows[i].of);
+      write_file("a.yaml", text[rows[i].number]);
+      if (tes_case_read(ctx, "a.yaml", named ? 3 : 2, (const char *const *)overrides, &c))
+        fail_msg("%s", tes_context_message(ctx));
+      assert_string_equal(c->picture.unit, expected);
+      tes_case_destroy(&c);
+    }
+  tes_context_destroy(&ctx);
+}
+
+/* Above the colours there is a unit, and nowhere else. */
+static void pictures_show_units(void **state) {
+  (void)state;
+  write_file("a.yaml", "problem: poisson\nunits: SI\nmesh: {box: {cells: [2, 2]}}\ndata: {f: 1}\n"
+                       "space: {name: temperature}\noutput: {png: {file: a.png, title: t}}\n");
+  assert_run("solve a.yaml --quiet", 0);
+  assert_run("solve a.yaml --quiet --set units=none --png b.png", 0);
+  assert_int_equal(system("cmp -s a.png b.png"), 256);
+  assert_run("solve a.yaml --quiet --set output.png.of=1*temperature", 0);
+  assert_run("solve a.yaml --quiet --set output.png.of=1*temperature --set units=none --png b.png", 0);
+  assert_int_equal(system("cmp -s a.png b.png"), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_have_units),   cmocka_unit_test(rotations_and_times),
       cmocka_unit_test(units_stand_anywhere), cmocka_unit_test(what_is_refused),
-      cmocka_unit_test(fields_have_names),    cmocka_unit_test(names_that_are_taken)};
+      cmocka_unit_test(fields_have_names),    cmocka_unit_test(names_that_are_taken),
+      cmocka_unit_test(pictures_have_units),  cmocka_unit_test(pictures_show_units)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

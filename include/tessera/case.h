@@ -50,7 +50,8 @@ typedef struct TesCasePicture {
   double at;
   bool edges;
   int width;
-  char *title; /**< NULL: made by the picture */
+  char *title;   /**< NULL: made by the picture */
+  char unit[24]; /**< of the values, in the case's system of units; "": not known */
   double range[2], warp;
   char *arrows[3]; /**< as TesPictureDesc */
   TesColourMap colours;

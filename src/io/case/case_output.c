@@ -5,7 +5,6 @@
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
 #include "io/number.h"
-#include "problem/field_rows.h"
 
 static TesStatus copy_text(TesContext *ctx, const char *text, char **copy) {
   TesStatus status = TES_OK;
@@ -165,6 +164,14 @@ static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, c
                          tesi_case_dim(r) == 2 ? "or y" : "y or z");
 }
 
+/* The names that the problem will have; returns how many. */
+static int fields_of(TesiCaseReader *r, TesiFieldNames *names, TesiField *field, const TesiFieldRow **row) {
+  tesi_field_names_set(r->draft.c.problem.name, names);
+  const TesiFieldsOf of = tesi_support_fields(r->support, tesi_case_dim(r), tesi_case_given(r, "time"),
+                                              r->draft.c.problem.average, names);
+  return tesi_fields_named(&of, field, row);
+}
+
 /* The value of `of` must be known before anything is computed. */
 static TesStatus check_of(TesiCaseReader *r, int row, const char *key, const TesiYaml *node, const char *text,
                           bool boundary) {
@@ -173,10 +180,7 @@ static TesStatus check_of(TesiCaseReader *r, int row, const char *key, const Tes
   TesiField field[TESI_FIELDS];
   char message[512];
   TesiFieldNames names;
-  tesi_field_names_set(r->draft.c.problem.name, &names);
-  const TesiFieldsOf of = tesi_support_fields(r->support, tesi_case_dim(r), tesi_case_given(r, "time"),
-                                              r->draft.c.problem.average, &names);
-  status = tesi_quantity_check(ctx, text, boundary, tesi_fields_named(&of, field, NULL), field);
+  status = tesi_quantity_check(ctx, text, boundary, fields_of(r, &names, field, NULL), field);
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));
   tesi_context_forget(ctx);
@@ -395,6 +399,16 @@ done:
   return status;
 }
 
+static void find_picture_unit(TesiCaseReader *r) {
+  TesiField field[TESI_FIELDS];
+  const TesiFieldRow *row[TESI_FIELDS];
+  TesiFieldNames names;
+  TesCasePicture *picture = &r->draft.c.picture;
+  if (!r->draft.units || !r->support || !r->mesh_known) return;
+  const int fields = fields_of(r, &names, field, row);
+  tesi_case_unit_of(r, fields, field, row, picture->of, picture->unit);
+}
+
 /* ---- plots --------------------------------------------------------------------------------------------- */
 
 static TesStatus add_plot_line(TesiCaseReader *r, int row, const TesiYaml *item) {
@@ -460,6 +474,7 @@ TesStatus tesi_case_read_outputs(TesiCaseReader *r) {
     const int row = tesi_case_row(rows[i].path);
     if (r->node[row]) TES_TRY(rows[i].read(r, row, r->node[row]));
   }
+  find_picture_unit(r);
 done:
   return status;
 }

@@ -6,6 +6,7 @@
 #include "io/case/case_schema.h"
 #include "io/yaml.h"
 #include "mesh/forest/gmsh_head.h"
+#include "problem/field_rows.h"
 
 /* Data that a gradient does not depend on. */
 #define TESI_CASE_FIXED "it depends on %s, by which data and boundary values alone are differentiated"
@@ -102,6 +103,10 @@ TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, dou
 
 /* A number with a unit must be of the kind of its key (case_units.c). */
 TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text);
+/* text[TESI_UNIT_TEXT] <- the unit of a name among fields (NULL: the first) in the system of the case; "": there is no
+ * system, `of` is no name, or the unit of the name is not known. */
+void tesi_case_unit_of(const TesiCaseReader *r, int fields, const TesiField *field,
+                       const TesiFieldRow *const *row, const char *of, char *text);
 /* The same for a part of a value. Its kind is the kind of the key of row `like`. */
 TesStatus tesi_case_check_unit_like(TesiCaseReader *r, int row, int like, const char *text);
 /* Whether this part of a value is a finite number, with a unit unless `like` is NULL. It may report an error of its

@@ -133,3 +133,72 @@ TesStatus tesi_case_check_unit_like(TesiCaseReader *r, int row, int like, const 
 TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text) {
   return tesi_case_check_unit_like(r, row, row, text);
 }
+
+/* ---- the unit of a quantity ---------------------------------------------------------------------------- */
+
+/* Displacements, velocities, and what is called temperature. Other scalars may be anything. */
+static bool unit_of_solution(const TesiCaseReader *r, int dimension[TESI_DIMENSIONS]) {
+  static const int length[TESI_DIMENSIONS] = LENGTH, velocity[TESI_DIMENSIONS] = VELOCITY,
+                   temperature[TESI_DIMENSIONS] = {0, 0, 0, 1};
+  const char *name = r->draft.c.problem.name;
+  const int *is = is_problem(r, "elasticity")            ? length
+                  : r->support->flow                     ? velocity
+                  : name && !strcmp(name, "temperature") ? temperature
+                                                         : NULL;
+  if (is) memcpy(dimension, is, sizeof length);
+  return is;
+}
+
+/* A pressure of Stokes is divided by the density where the viscosity is: its number tells, if it has a unit. */
+static bool unit_of_pressure(const TesiCaseReader *r, int dimension[TESI_DIMENSIONS]) {
+  const TesiYaml *nu = tesi_case_given(r, "data.nu");
+  if (!is_problem(r, "navier_stokes") && !(nu && nu->text && is_quantity(r, nu->text, dimension)))
+    return false;
+  if (is_problem(r, "navier_stokes"))
+    memcpy(dimension, (const int[TESI_DIMENSIONS]){2, 0, -1}, sizeof(int[TESI_DIMENSIONS]));
+  dimension[2]--;
+  return true;
+}
+
+/* A factor of the unit of a row of field_rows.c, as [u]^2. Returns its length; 0: it is not known. */
+static size_t read_word(const TesiCaseReader *r, const char *text, int dimension[TESI_DIMENSIONS]) {
+  static const struct {
+    const char *word;
+    int dimension[TESI_DIMENSIONS];
+    bool (*find)(const TesiCaseReader *r, int dimension[TESI_DIMENSIONS]);
+  } words[] = {{"1", {0}, NULL},         {"length", LENGTH, NULL},       {"time", TIME, NULL},
+               {"stress", STRESS, NULL}, {"[u]", {0}, unit_of_solution}, {"[p]", {0}, unit_of_pressure}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    const size_t length = strlen(words[i].word);
+    if (strncmp(text, words[i].word, length) != 0) continue;
+    memcpy(dimension, words[i].dimension, sizeof words[i].dimension);
+    if (words[i].find && !words[i].find(r, dimension)) return 0;
+    const bool squared = !strncmp(text + length, "^2", 2);
+    for (int d = 0; d < TESI_DIMENSIONS && squared; d++) dimension[d] *= 2;
+    return length + (squared ? 2 : 0);
+  }
+  return 0;
+}
+
+/* "[u]/length": a factor, and others that divide it. */
+static bool read_row_unit(const TesiCaseReader *r, const char *text, int dimension[TESI_DIMENSIONS]) {
+  int by[TESI_DIMENSIONS];
+  size_t length = read_word(r, text, dimension);
+  while (length && text[length] == '/') {
+    const size_t more = read_word(r, text + length + 1, by);
+    if (!more) return false;
+    for (int d = 0; d < TESI_DIMENSIONS; d++) dimension[d] -= by[d];
+    length += 1 + more;
+  }
+  return length && !text[length];
+}
+
+void tesi_case_unit_of(const TesiCaseReader *r, int fields, const TesiField *field,
+                       const TesiFieldRow *const *row, const char *of, char *text) {
+  int dimension[TESI_DIMENSIONS];
+  *text = 0;
+  for (int i = 0; i < fields; i++)
+    if (!strcmp(field[i].name, of ? of : field[0].name) && row[i]->unit &&
+        read_row_unit(r, row[i]->unit, dimension))
+      tesi_unit_name((TesiUnits)r->draft.units, dimension, text);
+}

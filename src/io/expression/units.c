@@ -1,5 +1,6 @@
 #include "io/expression/units.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "io/number.h"
 
@@ -105,4 +106,30 @@ bool tesi_unit_quantity(const char *text, int dimension[TESI_DIMENSIONS]) {
   at += strspn(text + at, " ");
   const size_t length = tesi_unit_read(text + at, &si, dimension);
   return length && !text[at + length + strspn(text + at + length, " ")];
+}
+
+/* Adds the units of positive powers (sign 1), or of negative ones, with a sign between them. */
+static void add_powers(int sign, int units, const char *const *name, const int *power,
+                       char text[TESI_UNIT_TEXT]) {
+  for (int i = 0; i < units; i++) {
+    const size_t at = strlen(text);
+    const char *between = sign < 0 ? "/" : at ? "*" : "";
+    if (sign * power[i] < 1) continue;
+    if (sign < 0 && !at) between = "1/";
+    if (sign * power[i] == 1)
+      snprintf(text + at, TESI_UNIT_TEXT - at, "%s%s", between, name[i]);
+    else
+      snprintf(text + at, TESI_UNIT_TEXT - at, "%s%s^%d", between, name[i], sign * power[i]);
+  }
+}
+
+/* What has mass is a stress times powers of length and time. */
+void tesi_unit_name(TesiUnits system, const int dimension[TESI_DIMENSIONS], char text[TESI_UNIT_TEXT]) {
+  const bool mm = system == TESI_UNITS_MM;
+  const int mass = dimension[1], power[] = {mass, dimension[0] + mass, dimension[2] + 2 * mass, dimension[3]};
+  const char *const name[] = {mm ? "MPa" : "Pa", mm ? "mm" : "m", "s", "K"};
+  text[0] = 0;
+  if (system == TESI_UNITS_NONE) return;
+  add_powers(1, 4, name, power, text);
+  add_powers(-1, 4, name, power, text);
 }

@@ -19,6 +19,9 @@ size_t tesi_unit_read(const char *text, double *si, int dimension[TESI_DIMENSION
 double tesi_unit_scale(TesiUnits system, const int dimension[TESI_DIMENSIONS]);
 /* Whether the text is a number with a unit and nothing else. */
 bool tesi_unit_quantity(const char *text, int dimension[TESI_DIMENSIONS]);
+/* The name of a unit of a system, as "MPa/mm" or "m^2/s^2"; "": a number without a unit, or no system. */
+enum { TESI_UNIT_TEXT = 24 };
+void tesi_unit_name(TesiUnits system, const int dimension[TESI_DIMENSIONS], char text[TESI_UNIT_TEXT]);
 /* "m, cm, mm, ..." */
 const char *tesi_unit_list(void);
 

@@ -59,6 +59,8 @@ static void ignore_line(void *user, const TesiCorner *from, const TesiCorner *to
 
 /* ---- drawing ------------------------------------------------------------------------------------------- */
 
+static const double NAME_SIZE = 11.5, UNIT_LINE = 17; /* the name above the bar, and a line for its unit */
+
 /* unit: pixels per 900th of the width, so that a picture looks the same at any size. */
 typedef struct Picture {
   TesiCanvas *canvas;
@@ -153,26 +155,46 @@ static void draw_axes(const Picture *p, const char *const names[2]) {
                    names[1]);
 }
 
+/* The name of the values, and their unit if there is one. */
+static void name_text(const TesiPictureFrame *frame, char text[96]) {
+  snprintf(text, 96, "%s%s%s", frame->of, *frame->unit ? " " : "", frame->unit);
+}
+
+/* Whether the unit needs a line of its own. */
+static bool has_unit_line(const Picture *p, const TesiPictureFrame *frame, double x) {
+  char text[96];
+  name_text(frame, text);
+  return *frame->unit && x + tesi_text_width(NAME_SIZE * p->unit, text) > p->canvas->width;
+}
+
 /* A name above the bar, cut at the border of the picture. */
 static void draw_name(const Picture *p, double x, double y, const char *name) {
-  const double size = 11.5 * p->unit;
+  const double size = NAME_SIZE * p->unit;
   const int all = (int)strlen(name);
-  char text[64];
-  for (int shown = tesi_min(all, 60); shown > 0; shown--) {
+  char text[96];
+  for (int shown = tesi_min(all, 90); shown > 0; shown--) {
     snprintf(text, sizeof text, "%.*s%s", shown, name, shown < all ? ".." : "");
     if (x + tesi_text_width(size, text) <= p->canvas->width) break;
   }
   tesi_canvas_text(p->canvas, x, y, size, 0, ink, text);
 }
 
-static void draw_bar(const Picture *p, double x, double top, double bottom, const char *name) {
+static void draw_label(const Picture *p, double x, double y, const TesiPictureFrame *frame) {
+  const bool two = has_unit_line(p, frame, x);
+  char text[96];
+  name_text(frame, text);
+  draw_name(p, x, y - (two ? UNIT_LINE * p->unit : 0), two ? frame->of : text);
+  if (two) draw_name(p, x, y, frame->unit);
+}
+
+static void draw_bar(const Picture *p, double x, double top, double bottom, const TesiPictureFrame *frame) {
   const double u = p->unit, *range = p->range, width = range[1] - range[0];
   for (int i = 0; i < 256; i++) {
     const double y = bottom - (bottom - top) * i / 256;
     tesi_canvas_fill(p->canvas, x, y - (bottom - top) / 256 - 0.5, x + 20 * u, y,
                      tesi_canvas_colour(p->canvas, i / 255.));
   }
-  draw_name(p, x, top - 16 * u, name);
+  draw_label(p, x, top - 16 * u, frame);
   const double step = width > 0 ? round_step(width, (int)fmax(3, (bottom - top) / (60 * u))) : 1;
   for (double i = ceil(range[0] / step - 1e-9); width > 0 && i * step <= range[1] + 1e-9 * step; i++) {
     char text[32];
@@ -230,8 +252,9 @@ static void draw_frame(const Picture *p, const TesiPictureFrame *frame, double r
   const char *const names[2] = {axes[slice ? (d == 0 ? 1 : 0) : 0], axes[slice ? (d == 2 ? 1 : 2) : 1]};
   const double middle = (top + p->bottom) / 2, half = fmax((p->bottom - top) / 2, 70 * u);
   tesi_canvas_text(p->canvas, 28 * u, 40 * u, 15 * u, 0, ink, frame->title);
-  draw_bar(p, right, middle - half + (p->arrows ? 34 : 14) * u, middle + half, frame->of);
-  if (p->arrows) draw_arrow_key(p, right, middle - half - 8 * u);
+  draw_bar(p, right, middle - half + (p->arrows ? 34 : 14) * u, middle + half, frame);
+  const double above = 8 + (has_unit_line(p, frame, right) ? UNIT_LINE : 0);
+  if (p->arrows) draw_arrow_key(p, right, middle - half - above * u);
   if (frame->flat)
     draw_axes(p, names);
   else
@@ -441,7 +464,8 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   TesiScene scene = {.quantity = q, .mesh = problem->mesh, .slice = desc->slice, .at = desc->at};
   TesiPictureSource source = {draw_scene, &scene};
   snprintf(frame.of, sizeof frame.of, "%.63s", of);
-  frame.desc.of = frame.desc.title = NULL, frame.desc.run = NULL;
+  if (desc->unit) snprintf(frame.unit, sizeof frame.unit, "[%.21s]", desc->unit);
+  frame.desc.of = frame.desc.title = frame.desc.unit = NULL, frame.desc.run = NULL;
   for (int d = 0; d < 3; d++) frame.desc.arrows[d] = NULL;
   TES_TRY(take_warp(problem, desc, fields, field, &scene, displacement));
   TES_TRY(take_arrows(problem, desc, fields, field, &scene, vector));

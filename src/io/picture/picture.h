@@ -22,7 +22,7 @@ typedef struct TesiPictureFrame {
   TesPictureDesc desc; /* without texts and without `run` */
   bool flat;           /* the mesh lies in the plane: the picture has axes */
   bool arrows;
-  char title[200], of[64];
+  char title[200], of[64], unit[24];
 } TesiPictureFrame;
 
 /* A source of triangles and lines; detail: as in TesiScene. */
