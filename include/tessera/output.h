@@ -34,7 +34,7 @@ typedef struct TesPictureDesc {
   double at;      /**< where the cut is */
   bool edges;     /**< of cells */
   int width;      /**< pixels, 200..8000; 0 means 900 */
-  const char *unit; /**< of the values, UTF-8, at most 21 bytes: in brackets behind `of` above the colours; NULL: none */
+  const char *unit; /**< of the values, UTF-8, at most 21 bytes: in brackets behind `of` at the colours; NULL: none */
   const char *title; /**< UTF-8, with the time behind it; NULL: what is shown, time, equation, cells and degree */
   double range[2]; /**< of the colours; values beyond get the colour of the end. Equal: the least and largest */
   TesColourMap colours;
