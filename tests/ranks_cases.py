@@ -405,6 +405,16 @@ ROUND = ALONG.replace("[0.3, -1]", "[0.5 - y, x - 0.5]").replace("1e-5", "1e-3")
 # Ranks have 45 and 46 cells, of which the one number would be below the bound of cells in the order of the flow.
 NEAR = ALONG.replace("[16, 16]", "[7, 13]").replace(', refine_where: "x + y - 1.2"', "").replace(
     "degree: 2", "degree: 3").replace("1e-5", "1").replace("[0.3, -1]", "[46.2, 0]")
+# The flow enters from the left, where there is no value: incomplete factors break down on all ranks, and levels end.
+ENTRY = """
+problem: transport
+mesh: {box: {cells: [16, 16]}}
+space: {degree: 4}
+data: {a: 1e-5, b: [1, 0.3*y], f: 1 + 0.3*y, exact: x + y}
+boundary: {all: {dirichlet: exact}, left: {neumann: -1e-5}}
+solver: {tolerance: 1e-11}
+output: {values: {m: {integral: domain}, at: {point: [0.31, 0.22]}}}
+"""
 # Element dg: layers of a box, cut in the last direction.
 STILL_DG = """
 problem: poisson
@@ -541,9 +551,10 @@ MORE = {"along": ALONG, "round": ROUND, "still_dg": STILL_DG, "free_dg": FREE_DG
         "hill": HILL, "beam": BEAM, "stokes_ball": STOKES, "channel": CHANNEL, "corner": CORNER, "stream": STREAM,
         "driven": DRIVEN, "lid": LID, "stir": STIR, "past": PAST, "flume": FLUME, "mantle": MANTLE, "errors": ERRORS,
         "eddy": EDDY, "river": RIVER, "vortex": VORTEX, "ring_rt": RING_RT, "odd_dg": ODD_DG, "around_dg": AROUND_DG,
-        "steps": STEPS, "flat_steps": FLAT_STEPS, "graded": GRADED, "near": NEAR}
+        "steps": STEPS, "flat_steps": FLAT_STEPS, "graded": GRADED, "near": NEAR, "entry": ENTRY}
 # In the quick test, on 2 ranks or 3 by turns: one of a kind.
 BRIEF = ["along", "still_dg", "along_dg", "stress", "elastic", "bracket", "curved", "file", "adaptive", "carried",
-         "slip", "hill", "stokes_ball", "stream", "lid", "past", "flume", "vortex", "odd_dg", "steps", "near"]
+         "slip", "hill", "stokes_ball", "stream", "lid", "past", "flume", "vortex", "odd_dg", "steps", "near",
+         "entry"]
 # How many times the iterations of one rank there may be: blocks of ranks know no values of their neighbours.
-GROWTH = {"along": 1.4, "round": 2, "along_dg": 2.5, "ring_dg": 2, "around_dg": 1.5, "graded": 3, "near": 2}
+GROWTH = {"along": 1.4, "round": 2, "along_dg": 2.5, "ring_dg": 2, "around_dg": 1.5, "graded": 3, "near": 2, "entry": 2}

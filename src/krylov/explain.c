@@ -45,8 +45,9 @@ TesStatus tesi_explain_unsolved(TesContext *ctx, const TesiUnsolved *u, TesStatu
   const double last = u->residuals[n];
   char text[320];
   if (outcome == TES_NAN)
-    TES_FAIL(outcome, "the residual is %g after %d iterations: check the data for values that overflow%s",
-             last > 0 || last < 0 ? last : (double)NAN, n, u->single ? ", or solve in double precision" : "");
+    TES_FAIL(outcome, "the residual is %g after %d iterations: %s%scheck the data for values that overflow%s",
+             last > 0 || last < 0 ? last : (double)NAN, n, u->advice ? u->advice : "",
+             u->advice ? ", or " : "", u->single ? ", or solve in double precision" : "");
   if (outcome == TES_DIVERGED)
     TES_FAIL(outcome, "the residual grew to %.3g after %d iterations%s", last, n,
              u->method == TES_METHOD_GMRES ? "" : ": use method gmres");

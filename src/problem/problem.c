@@ -201,6 +201,7 @@ static TesStatus create_operators(TesProblem *p) {
                                .spread =
                                    p->chosen.method == TES_METHOD_FMG}; /* below.h has spaces of all levels */
   TES_TRY(tes_multigrid_create(ctx, &mg, &p->multigrid));
+  TES_TRY(tesi_transport_mend(p, &mg));
   TES_TRY(tesi_problem_tune(p));
 done:
   return status;

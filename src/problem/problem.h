@@ -331,6 +331,9 @@ struct TesiTransport;
 bool tesi_transport_whole(const TesProblem *problem, const struct TesiTransport *transport);
 /* *dofs <- the number of unknowns below which no level is made; 0: coarsening goes on as far as meshes allow. */
 TesStatus tesi_transport_enough(const TesProblem *problem, int64_t *dofs);
+/* Where incomplete factors of the multigrid made from `desc` have broken down: levels end there if sparse factors are
+ * cheap; else advice is put down for solves that fail. */
+TesStatus tesi_transport_mend(TesProblem *problem, const TesMultigridDesc *desc);
 int tesi_transport_shown(const TesProblem *problem, TesiShown *shown);
 /* Whether there is a velocity. */
 bool tesi_problem_transports(const TesProblem *problem);

@@ -1,6 +1,7 @@
 /* u_t - div(a grad u) + b . grad u + c u = f: the form of poisson and, if there is a velocity, the transport term.
  * With streamline terms f is multiplied by their test functions too. In time numbered.c is c + sigma (in_time.h). */
 #include <math.h>
+#include <stdio.h>
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/coarse/factorization.h"
 #include "multigrid/multigrid.h"
@@ -122,11 +123,17 @@ done:
   return status;
 }
 
+/* The largest level of which sparse factors are cheap. */
+static int64_t cheap_unknowns(const TesProblem *p) {
+  enum { PLANE = 150000, SPACE = 60000 };
+  return tesi_factorization_missing(p->context) ? TESI_DENSE : p->mesh->dim == 2 ? PLANE : SPACE;
+}
+
 /* Coarse meshes carry along closed paths what the finest mesh does not. So levels end when sparse factors of the
  * whole operator are cheap; in 2D this is at more unknowns. A closed path through few cells belongs to the mesh, not
  * to the flow. */
 TesStatus tesi_transport_enough(const TesProblem *p, int64_t *dofs) {
-  enum { PATH = 8, PLANE = 150000, SPACE = 60000 };
+  enum { PATH = 8 };
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiTransport *t = tesi_transport_of(p->levels);
@@ -134,8 +141,85 @@ TesStatus tesi_transport_enough(const TesProblem *p, int64_t *dofs) {
   *dofs = 0;
   if (!t || t->modal || p->options.method == TES_METHOD_DIRECT || !(t->peclet > 3)) return TES_OK;
   TES_TRY(find_closed(p->levels, &longest));
-  if (longest > PATH)
-    *dofs = tesi_factorization_missing(p->context) ? TESI_DENSE : p->mesh->dim == 2 ? PLANE : SPACE;
+  if (longest > PATH) *dofs = cheap_unknowns(p);
+done:
+  return status;
+}
+
+/* ---- broken factors ------------------------------------------------------------------------------------ */
+
+/* What flows in through a boundary. */
+static TesStatus find_inflow(const TesProblem *p, int boundary, double *inflow) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiFaceMass faces = {0};
+  signed char *through = NULL;
+  *inflow = 0;
+  TES_ALLOC(&through, tes_mesh_boundaries(p->mesh) + 1);
+  through[boundary] = 1;
+  TES_TRY(tesi_transport_faces(p->space, p->numbered.data.b, through, &faces));
+  for (int64_t i = 0; i < faces.faces * faces.rule.points; i++) *inflow += fmax(0, -faces.weight[i]);
+  tesi_reduce(ctx, TESI_SUM, 1, inflow);
+done:
+  tesi_face_mass_free(ctx, &faces);
+  tesi_free(ctx, &through);
+  return status;
+}
+
+/* *name <- of the boundary without values through which most flows in; NULL: none is known. */
+static TesStatus find_entry(const TesProblem *p, const char **name) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double most = 0, inflow;
+  *name = NULL;
+  for (int i = 0;
+       i < tes_mesh_boundaries(p->mesh) && p->space->degree <= p->equation->support->degree.on_cells; i++) {
+    if (tesi_problem_given(p, i, 0) || p->numbered.given[i].how[0] == TESI_FLUX) continue;
+    TES_TRY(find_inflow(p, i, &inflow));
+    if (inflow > most) most = inflow, *name = tes_mesh_boundary_name(p->mesh, i);
+  }
+done:
+  return status;
+}
+
+static TesStatus advise_factors(TesProblem *p) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const char *name;
+  TES_TRY(find_entry(p, &name));
+  snprintf(p->text.advice, sizeof p->text.advice, "%s%s%s%s",
+           tesi_factorization_missing(ctx) ? "take a finer mesh" : "use solver.method: direct",
+           tesi_ranks(ctx) > 1 ? " on one rank" : "",
+           name ? ", or give a value or the flux where the flow enters: boundary." : "", name ? name : "");
+done:
+  return status;
+}
+
+/* The finest level whose factors leave at least that much; 0: none. */
+static int find_level(const TesProblem *p, double least) {
+  int level = tes_multigrid_levels(p->multigrid) - 1;
+  for (; level > 0; level--) {
+    const double left = tesi_ordered_cells_left(tes_multigrid_level(p->multigrid, level).smoother);
+    if (tesi_reduce_any(p->context, left >= least)) break;
+  }
+  return tesi_max(level, 0);
+}
+
+TesStatus tesi_transport_mend(TesProblem *p, const TesMultigridDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesSolveOptions *o = &p->options;
+  TesMultigridDesc shorter = *desc;
+  if (!find_level(p, TESI_ORDERED_BROKEN)) goto done;
+  TES_TRY(advise_factors(p));
+  const int level = find_level(p, TESI_ORDERED_POOR);
+  shorter.coarse_dofs = tes_multigrid_level(p->multigrid, level).space->layout->global;
+  if (o->smoother != TES_SMOOTHER_AUTO || o->coarse != TES_COARSE_AUTO ||
+      shorter.coarse_dofs > cheap_unknowns(p))
+    goto done;
+  tesi_log(ctx, TES_LOG_DETAIL, "incomplete factors of level %d break down: it is solved directly", level);
+  tes_multigrid_destroy(&p->multigrid);
+  TES_TRY(tes_multigrid_create(ctx, &shorter, &p->multigrid));
 done:
   return status;
 }

@@ -114,6 +114,19 @@ static void solve(const TesiOrderedCells *p, double *z) {
   }
 }
 
+/* p->left <- |v - A (L U)^-1 v| / |v|, v alternating from row to row. */
+static void measure(TesiOrderedCells *p) {
+  double sum = 0;
+  for (int64_t i = 0; i < p->A.rows; i++) p->z[i] = i % 2 ? 1 : -1;
+  solve(p, p->z);
+  for (int64_t i = 0; i < p->A.rows; i++) {
+    double rest = i % 2 ? 1 : -1;
+    for (int64_t e = p->A.row[i]; e < p->A.row[i + 1]; e++) rest -= p->A.value[e] * p->z[p->A.column[e]];
+    sum += rest * rest;
+  }
+  p->left = sqrt(sum / (double)tesi_max(1, p->A.rows));
+}
+
 /* x <- x + omega z, of several ranks. b is in p->b where the guess is zero. */
 static TesStatus apply_on_ranks(const TesSmoother *smoother, const void *b, TesVector *x, bool zero_guess) {
   TesContext *ctx = smoother->context;
@@ -167,13 +180,17 @@ static TesCost cost(const TesSmoother *smoother) {
   return (TesCost){.flops = 4 * entries, .bytes = 24 * entries + 40 * rows};
 }
 
+static void destroy_factors(TesContext *ctx, TesiOrderedCells *p) {
+  tesi_matrix_destroy(ctx, &p->A);
+  tesi_free(ctx, &p->factors);
+  tesi_free(ctx, &p->diagonal);
+}
+
 static void destroy(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesiOrderedCells *p = smoother->plan;
   if (!p) return;
-  tesi_matrix_destroy(ctx, &p->A);
-  tesi_free(ctx, &p->factors);
-  tesi_free(ctx, &p->diagonal);
+  destroy_factors(ctx, p);
   tesi_free(ctx, &p->order);
   tesi_free(ctx, &p->b);
   tesi_free(ctx, &p->x);
@@ -210,6 +227,44 @@ done:
   return status;
 }
 
+double tesi_ordered_cells_left(const TesSmoother *smoother) {
+  if (!smoother || smoother->kind != TES_SMOOTHER_ORDERED_CELLS) return 0;
+  const TesiOrderedCells *p = smoother->plan;
+  return isfinite(p->left) ? p->left : INFINITY;
+}
+
+static TesStatus create_factors(TesContext *ctx, TesiOrderedCells *p, const TesiMatrix *A) {
+  TesStatus status = TES_OK;
+  destroy_factors(ctx, p);
+  TES_TRY(permute(ctx, A, p->order, &p->A));
+  TES_TRY(factorize(ctx, p));
+  measure(p);
+done:
+  return status;
+}
+
+static void reverse(int32_t *order, int64_t count) {
+  for (int64_t i = 0; i < count / 2; i++) {
+    const int32_t other = order[count - 1 - i];
+    order[count - 1 - i] = order[i], order[i] = other;
+  }
+}
+
+/* Against the flow where factors along it break down, if this is better. */
+static TesStatus create_better_factors(TesContext *ctx, TesiOrderedCells *p, const TesiMatrix *A) {
+  TesStatus status = TES_OK;
+  TES_TRY(create_factors(ctx, p, A));
+  const double along = p->left;
+  if (along < TESI_ORDERED_BROKEN) goto done;
+  reverse(p->order, A->rows);
+  TES_TRY(create_factors(ctx, p, A));
+  if (p->left < along || !isfinite(along)) goto done;
+  reverse(p->order, A->rows);
+  TES_TRY(create_factors(ctx, p, A));
+done:
+  return status;
+}
+
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -228,8 +283,7 @@ static TesStatus init(TesSmoother *smoother) {
   TES_ALLOC(&passed, op->length);
   TES_TRY(tesi_ordered_cells_order(op, p->order, &longest, passed));
   TES_TRY(tesi_operator_probe(op, &A));
-  TES_TRY(permute(ctx, &A, p->order, &p->A));
-  TES_TRY(factorize(ctx, p));
+  TES_TRY(create_better_factors(ctx, p, &A));
   if (op->local) TES_TRY(create_shares(smoother, passed));
   if (smoother->omega == 0) smoother->omega = 1;
   smoother->symmetric = false;

@@ -13,6 +13,11 @@
  * ranks, whose blocks have the nodes at cuts in common. There the corrections of ranks are added in the shares of the
  * ways that the flow has come through their cells: the rank that it comes from knows best.
  *
+ * Where the flow enters through a boundary without a value, hardly anything holds u there: the first pivots are as
+ * small as the diffusion, and rows of L grow from cell to cell. Factors against the flow begin where u is held. So both
+ * are compared where factors along the flow leave much of a vector (`left`); levels that neither serves are for sparse
+ * factors (tesi_transport_mend()).
+ *
  * A sweep is sequential, in float64, by the host; on devices vectors are copied there and back. Forward and backward
  * sweeps are the same. Memory: 24 bytes an entry of the matrix, (2k + 2 - 1/k ..)^dim entries a row on average;
  * set-up: about (2k + 1)^dim products with the operator on boxes, and the factorization. */
@@ -30,7 +35,11 @@ typedef struct TesiOrderedCells {
   double *b, *x, *z; /* [rows] host */
   double *share;     /* [rows] by unknown, on several ranks: of this rank's correction; NULL: all of it */
   TesVector *r;      /* the same */
+  double left; /* |v - A (L U)^-1 v| / |v| of a vector v: 0.1 to 4 where factors serve; may not be finite */
 } TesiOrderedCells;
+
+/* What `left` is from there on: of smoothers beside broken ones, of broken ones. */
+enum { TESI_ORDERED_POOR = 3, TESI_ORDERED_BROKEN = 30 };
 
 /* order[length] <- the unknowns of the operator's space, cell by cell in the order of the flow; longest <- the cells
  * of the longest closed path that was cut, 0: there is none; passed[length] (NULL: not wanted) += by unknown, the way
@@ -38,6 +47,8 @@ typedef struct TesiOrderedCells {
 TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_t *longest, double *passed);
 /* The latter alone. */
 TesStatus tesi_ordered_cells_closed(const TesOperator *op, int64_t *longest);
+/* `left`, INFINITY where it is not finite; 0: another smoother, or none. */
+double tesi_ordered_cells_left(const TesSmoother *smoother);
 /* Bytes of matrix and factors over a space, at most. */
 double tesi_ordered_cells_bytes(const TesSpace *space);
 /* The same step with dense matrices from the plain operator, on one rank. */
