@@ -413,7 +413,7 @@ space: {degree: 4}
 data: {a: 1e-5, b: [1, 0.3*y], f: 1 + 0.3*y, exact: x + y}
 boundary: {all: {dirichlet: exact}, left: {neumann: -1e-5}}
 solver: {tolerance: 1e-11}
-output: {values: {m: {integral: domain}, at: {point: [0.31, 0.22]}}}
+output: {values: {m: {integral: domain}}, points: {p: [0.31, 0.22]}}
 """
 # Element dg: layers of a box, cut in the last direction.
 STILL_DG = """
