@@ -78,13 +78,13 @@ static bool prevails_in_steps(const TesProblem *p, const TesiTransport *t) {
   return t->speed * kappa > most * (p->in_time->sigma + a * kappa * kappa) && has_room(p);
 }
 
+/* Steps take the smoother rarely by themselves, and ask for room where they do. */
 double tesi_transport_ordered_bytes(const TesProblem *p) {
   const TesSmootherKind asked = p->options.smoother;
-  const bool carried = tesi_problem_transports(p) && p->space->element->nodal,
-             ordered =
-                 asked == TES_SMOOTHER_ORDERED_CELLS || (asked == TES_SMOOTHER_AUTO && !p->in_time &&
-                                                         has_room(p)); /* in time rare, and room is known */
-  return carried && ordered ? ordered_bytes(p) * (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.) : 0;
+  const bool chosen = asked == TES_SMOOTHER_AUTO && !p->in_time && has_room(p);
+  if (!tesi_problem_transports(p) || !p->space->element->nodal) return 0;
+  if (asked != TES_SMOOTHER_ORDERED_CELLS && !chosen) return 0;
+  return ordered_bytes(p) * (p->mesh->dim == 3 ? 8 / 7. : 4 / 3.);
 }
 
 bool tesi_transport_whole(const TesProblem *p, const TesiTransport *t) {
@@ -123,7 +123,7 @@ done:
   return status;
 }
 
-/* The largest level of which sparse factors are cheap. */
+/* Sparse factors of a level are cheap up to this number of unknowns. */
 static int64_t cheap_unknowns(const TesProblem *p) {
   enum { PLANE = 150000, SPACE = 60000 };
   return tesi_factorization_missing(p->context) ? TESI_DENSE : p->mesh->dim == 2 ? PLANE : SPACE;
@@ -148,7 +148,7 @@ done:
 
 /* ---- broken factors ------------------------------------------------------------------------------------ */
 
-/* What flows in through a boundary. */
+/* *inflow <- the flow into the domain through a boundary. */
 static TesStatus find_inflow(const TesProblem *p, int boundary, double *inflow) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -166,7 +166,7 @@ done:
   return status;
 }
 
-/* *name <- of the boundary without values through which most flows in; NULL: none is known. */
+/* *name <- the name of the boundary with the largest inflow among boundaries without values; NULL: none is known. */
 static TesStatus find_entry(const TesProblem *p, const char **name) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -195,7 +195,7 @@ done:
   return status;
 }
 
-/* The finest level whose factors leave at least that much; 0: none. */
+/* The finest level whose factors leave `least` or more of a vector (ordered_cells.h); 0: no level. */
 static int find_level(const TesProblem *p, double least) {
   int level = tes_multigrid_levels(p->multigrid) - 1;
   for (; level > 0; level--) {

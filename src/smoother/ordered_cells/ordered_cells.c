@@ -250,7 +250,7 @@ static void reverse(int32_t *order, int64_t count) {
   }
 }
 
-/* Against the flow where factors along it break down, if this is better. */
+/* Where factors along the flow break down, factors against the flow are tried, and the better factors stay. */
 static TesStatus create_better_factors(TesContext *ctx, TesiOrderedCells *p, const TesiMatrix *A) {
   TesStatus status = TES_OK;
   TES_TRY(create_factors(ctx, p, A));

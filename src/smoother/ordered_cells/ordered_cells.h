@@ -38,7 +38,7 @@ typedef struct TesiOrderedCells {
   double left; /* |v - A (L U)^-1 v| / |v| of a vector v: 0.1 to 4 where factors serve; may not be finite */
 } TesiOrderedCells;
 
-/* What `left` is from there on: of smoothers beside broken ones, of broken ones. */
+/* Factors are poor, or broken, where `left` has this value or more. */
 enum { TESI_ORDERED_POOR = 3, TESI_ORDERED_BROKEN = 30 };
 
 /* order[length] <- the unknowns of the operator's space, cell by cell in the order of the flow; longest <- the cells

@@ -8,14 +8,14 @@
 #include "problem/flow/split/split.h"
 #include "problem/flow/steady/steady_direct.h"
 
-/* A solve is looked at before iterations 8 and 16, and, once it was helped, every AGAIN iterations. Solves that end
- * within 40 iterations seem to take up to 45 there. */
+/* A solve is looked at before iterations 8 and 16, and, once it was helped, every AGAIN iterations. At a look, up to 45
+ * iterations are expected of solves that end within 40. */
 enum { FIRST = 8, LAST = 16, AGAIN = 16, MANY = 45 };
-/* More is left of the velocity's error by the second step with a poor cycle: tetrahedra 0.15 to 0.25, flat ones and
- * curved ones 0.4 to 0.8. */
+/* A cycle is poor if its second step leaves more than this part of the velocity's error. Measured: tetrahedra 0.15 to
+ * 0.25, flat and curved tetrahedra 0.4 to 0.8. */
 static const double poor = 0.3;
 enum { LONGER = 3 }; /* times the degree */
-/* Of factors: a minute or two. */
+/* Factors are taken up to these figures: a minute or two. */
 static const double most_flops = 4e11, most_unknowns = 1e6;
 
 /* The iterations that the solve takes at the rate of the last `window`. */
