@@ -4,6 +4,7 @@ import ctypes
 import inspect
 import numbers
 import os
+import sys
 import threading
 import warnings
 import weakref
@@ -106,6 +107,14 @@ def _wait(number):
         raise Error(f"the GPU ended with error {status} of its driver")
 
 
+def _level_of_caller():
+    """The stacklevel at which a warning tells the line of the user's program that called this package."""
+    frame, level = sys._getframe(1), 1  # pylint: disable=protected-access
+    while frame.f_back and frame.f_code.co_filename.startswith(os.path.dirname(__file__)):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 class _Lines:
     """Lines of the library: its warnings are Python's, others are printed if wanted."""
 
@@ -115,7 +124,7 @@ class _Lines:
     def log(self, level, line):
         """One of them."""
         if level == lib.TES_LOG_WARNING:
-            warnings.warn(line[9:] if line.startswith("warning: ") else line, stacklevel=5)
+            warnings.warn(line[9:] if line.startswith("warning: ") else line, stacklevel=_level_of_caller())
         elif self.verbose and level != lib.TES_LOG_PROGRESS:
             print(line)
 

@@ -197,6 +197,7 @@ def test_warnings_are_pythons():
     with pytest.warns(UserWarning) as caught:
         tessera.solve(flow)
     assert any("the error of the velocity is estimated" in str(warning.message) for warning in caught)
+    assert {warning.filename for warning in caught} == {__file__}  # the line that called, not one of the package
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="estimated"):
