@@ -199,6 +199,37 @@ static void orders_of_a_pure_neumann_problem(void **state) {
   for (int k = 1; k <= 5; k++) check_order(&neumann_square, k, 8, 0.3);
 }
 
+/* A level that is solved by conjugate gradients, whose right-hand sides come from float32 and have a mean by rounding:
+ * with the mean left in 13 iterations. */
+static void pure_neumann_with_a_coefficient_that_jumps(void **state) {
+  (void)state;
+  TesContext *ctx;
+  TesFunction *a, *f;
+  TesProblem *problem;
+  TesMesh *mesh;
+  TesSolveResult result;
+  const TesBoundary natural = {.condition = TES_NEUMANN};
+  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
+  const TesMeshDesc box = {.dim = 3, .cells = {2, 3, 6}, .upper = {4, 30, 1}};
+  assert_ok(ctx, tes_mesh_create(ctx, &box, &mesh));
+  assert_ok(ctx, tes_function_create_expression(ctx, "1.2 - (x > 2)*0.1 + 0.1*(y > 10) - 0.02*(z > 0.5)", &a));
+  assert_ok(ctx, tes_function_create_expression(ctx, "x - 2 + y - 15", &f));
+  const TesProblemDesc desc = {.mesh = mesh,
+                               .degree = 2,
+                               .data = {.a = a, .f = {f}},
+                               .boundary = &natural,
+                               .boundaries = 1,
+                               .solver = {.tolerance = 1e-8}};
+  assert_ok(ctx, tes_problem_create(ctx, &desc, &problem));
+  assert_ok(ctx, tes_problem_solve(problem, &result));
+  assert_in_range(result.iterations, 1, 5);
+  tes_problem_destroy(&problem);
+  tes_function_destroy(&a);
+  tes_function_destroy(&f);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+}
+
 static void odd_and_single_cells(void **state) {
   (void)state;
   const int cells[] = {1, 2, 3, 5, 6, 7, 12};
@@ -269,6 +300,7 @@ int main(void) {
       cmocka_unit_test(orders_with_variable_coefficients),
       cmocka_unit_test(orders_with_variable_coefficients_on_graded_boxes),
       cmocka_unit_test(orders_of_a_pure_neumann_problem),
+      cmocka_unit_test(pure_neumann_with_a_coefficient_that_jumps),
       cmocka_unit_test(odd_and_single_cells),
       cmocka_unit_test(unbalanced_data_and_negative_tolerances_are_refused),
       cmocka_unit_test(smoothers_that_do_not_fit_are_refused),
