@@ -271,6 +271,37 @@ static void diffusion(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* A sheet with more unknowns than are ordered at once: aggregation takes four cycles, and factors replace it. */
+static void slow_aggregation_is_replaced(void **state) {
+  (void)state;
+  if (!has_factors()) skip();
+  TesContext *ctx = make_context();
+  const TesMeshDesc desc = {.kind = TES_MESH_FOREST, .dim = 3, .cells = {160, 55, 1}, .upper = {160, 55, 1}};
+  TesFunction *lambda = expression(ctx, "300");
+  TesMesh *mesh;
+  TesSpace *space;
+  TesOperator *op;
+  TesiCoarse *coarse;
+  const TesStatus made = tes_mesh_create(ctx, &desc, &mesh);
+  if (made == TES_OK) {
+    const uint8_t given[6] = {7};
+    const TesSpaceDesc three = {.mesh = mesh, .degree = 1, .components = 3, .given = given};
+    const TesTermDesc terms[] = {{.term = TES_TERM_STRAIN}, {.term = TES_TERM_GRAD_DIV, .a = {.all = lambda}}};
+    assert_ok(ctx, tes_space_create(ctx, &three, &space));
+    assert_ok(ctx, tes_operator_create(
+                       ctx, &(TesOperatorDesc){.space = space, .form = {.terms = 2, .term = terms}}, &op));
+    assert_true(op->length > 50000);
+    assert_ok(ctx, tesi_coarse_create(op, TES_DOUBLE, TES_COARSE_AUTO, &coarse));
+    assert_non_null(strstr(tesi_coarse_describe(coarse), "sparse factors"));
+    tesi_coarse_destroy(&coarse);
+    tes_operator_destroy(&op);
+    tes_space_destroy(&space);
+    tes_mesh_destroy(&mesh);
+  }
+  tes_function_destroy(&lambda);
+  tes_context_destroy(&ctx);
+}
+
 /* Given on a side: all components, the first one (a roller), none; so 0, 1 + rotations, or all motions are free. */
 static void elasticity(void **state) {
   static const int motions[2][3] = {{0, 1, 3}, {0, 3, 6}};
@@ -410,10 +441,10 @@ static void builds_without_say_so(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_matrices),      cmocka_unit_test(random_matrices_on_a_gpu),
-      cmocka_unit_test(what_has_no_factors),  cmocka_unit_test(diffusion),
-      cmocka_unit_test(elasticity),           cmocka_unit_test(four_threads),
-      cmocka_unit_test(allocations),          cmocka_unit_test(interruptions),
-      cmocka_unit_test(builds_without_say_so)};
+      cmocka_unit_test(random_matrices),     cmocka_unit_test(random_matrices_on_a_gpu),
+      cmocka_unit_test(what_has_no_factors), cmocka_unit_test(diffusion),
+      cmocka_unit_test(elasticity),          cmocka_unit_test(slow_aggregation_is_replaced),
+      cmocka_unit_test(four_threads),        cmocka_unit_test(allocations),
+      cmocka_unit_test(interruptions),       cmocka_unit_test(builds_without_say_so)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

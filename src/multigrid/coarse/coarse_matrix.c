@@ -191,17 +191,22 @@ static bool serves_sparse(const TesiCoarseMatrix *m, TesCoarseKind otherwise, do
 
 /* The number of aggregation cycles per solve is known only after set-up: one for compact bodies, eight and more for
  * thin bodies, whose factors are cheap. If the estimates are close, factors are made at once. If the aggregation turns
- * out to need many cycles, factors replace it. */
+ * out to need many cycles, factors replace it. Unknowns of larger levels are ordered only then. */
 static TesStatus try_sparse(TesiCoarseMatrix *m, TesCoarseKind otherwise, TesCoarseKind *kind) {
-  enum { MOST = 50000, NEAR = 2 };
+  enum { MOST = 50000, MOST_SLOW = 500000, SLOW = 4, NEAR = 2 };
   TesContext *ctx = m->context;
   TesStatus status = TES_OK;
-  const bool cycles = otherwise == TES_COARSE_AGGREGATION;
+  const bool cycles = otherwise == TES_COARSE_AGGREGATION, large = m->size > MOST;
   *kind = otherwise;
-  if (m->size > MOST || tesi_ranks(ctx) > 1 || tesi_factorization_missing(ctx)) return TES_OK;
+  if (m->size > (cycles ? MOST_SLOW : MOST) || tesi_ranks(ctx) > 1 || tesi_factorization_missing(ctx))
+    return TES_OK;
+  if (large) {
+    TES_TRY(tesi_aggregation_create(m->op, &m->aggregation));
+    if (tesi_aggregation_cycles(m->aggregation) < SLOW) return TES_OK;
+  }
   TES_TRY(order_sparse(m));
-  bool serves = serves_sparse(m, otherwise, cycles ? NEAR : 1);
-  if (cycles && !serves) {
+  bool serves = serves_sparse(m, otherwise, cycles && !large ? NEAR : 1);
+  if (cycles && !large && !serves) {
     TES_TRY(tesi_aggregation_create(m->op, &m->aggregation));
     serves = serves_sparse(m, otherwise, 1);
   }
