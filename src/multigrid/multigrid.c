@@ -269,14 +269,15 @@ done:
 
 int tesi_multigrid_polynomial(const TesMultigrid *mg) {
   const TesSmoother *finest = mg->level[mg->levels - 1].smoother;
-  return finest && tesi_is_chebyshev(finest) ? finest->degree : 0;
+  return finest ? tesi_polynomial_degree(finest) : 0;
 }
 
 TesStatus tesi_multigrid_change(TesMultigrid *mg, int degree, bool optimal, bool after) {
   TesContext *ctx = mg->context;
   TesStatus status = TES_OK;
   forget_recorded(mg);
-  for (int l = 1; l < mg->levels; l++) TES_TRY(tesi_chebyshev_change(mg->level[l].smoother, degree, optimal));
+  for (int l = 1; l < mg->levels; l++)
+    TES_TRY(tesi_polynomial_change(mg->level[l].smoother, degree, optimal));
   mg->pre = after ? 0 : 1, mg->post = mg->post_below = 1;
 done:
   return status;

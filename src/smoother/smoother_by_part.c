@@ -1,6 +1,8 @@
 /* Smoothers of operators that do not couple the parts: one per part. Equal parts share a smoother. */
+#include <limits.h>
 #include <stdio.h>
 #include "operator/operator_by_part.h"
+#include "smoother/chebyshev.h"
 #include "smoother/smoother.h"
 
 typedef struct Plan {
@@ -79,6 +81,25 @@ static TesStatus init(TesSmoother *smoother) {
   }
   snprintf(smoother->description, sizeof smoother->description, "%s", plan->part[0]->description);
 done:
+  return status;
+}
+
+int tesi_polynomial_degree(const TesSmoother *smoother) {
+  if (smoother->table != &table) return tesi_is_chebyshev(smoother) ? smoother->degree : 0;
+  const Plan *plan = smoother->plan;
+  int degree = INT_MAX;
+  for (int p = 0; p < plan->count; p++)
+    degree = tesi_min(degree, tesi_polynomial_degree(plan->part[plan->same[p]]));
+  return degree;
+}
+
+TesStatus tesi_polynomial_change(TesSmoother *smoother, int degree, bool optimal) {
+  TesStatus status = TES_OK;
+  if (smoother->table != &table) return tesi_chebyshev_change(smoother, degree, optimal);
+  const Plan *plan = smoother->plan;
+  for (int p = 0; p < plan->count && status == TES_OK; p++)
+    if (plan->part[p]) status = tesi_polynomial_change(plan->part[p], degree, optimal);
+  snprintf(smoother->description, sizeof smoother->description, "%s", plan->part[0]->description);
   return status;
 }
 

@@ -138,7 +138,7 @@ typedef struct TesiSteady {
   struct TesiLaps *laps;           /* of the present solve; NULL: none */
   struct TesiSteadyDirect *direct; /* NULL: cycles */
   struct TesiSteadySchur *schur;   /* NULL: none */
-  double resistance;               /* beta of steady_slow.h; alpha, until a solve is slow */
+  double resistance;               /* of the Laplacian: alpha, or beta of steady_mobility.h */
   int helped;                      /* the iteration before which a solve was helped; -1: looks are over */
   int applied;                     /* preconditioners of the solve under way */
   struct TesiSteadyMass *mass;     /* NULL: direct */
@@ -283,8 +283,8 @@ TesStatus tesi_grad_div_add(TesiSplit *projection, double factor, bool unknowns,
 TesStatus tesi_split_create_both(TesProblem *problem, TesiSplit *split, int degree, int pressure_degree);
 /* Spaces, faces, vectors and masses. */
 TesStatus tesi_split_create_spaces(TesProblem *problem, int degree);
-/* Makes projection->poisson; the walls must have been classified. */
-TesStatus tesi_split_create_poisson(TesProblem *problem);
+/* Makes projection->poisson, with a coefficient a (NULL: 1); the walls must have been classified. */
+TesStatus tesi_split_create_poisson(TesProblem *problem, const TesFunction *a);
 void tesi_split_destroy(TesProblem *problem);
 /* Means in time of velocity and pressure, if the description has them. */
 TesStatus tesi_split_follow(TesProblem *problem, const TesProblemDesc *desc);

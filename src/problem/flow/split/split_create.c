@@ -65,7 +65,7 @@ done:
 
 /* The problem -Lap phi = b with phi = 0 on open boundaries, no flux elsewhere. Each solve computes a correction, so
  * there is a guess. */
-TesStatus tesi_split_create_poisson(TesProblem *p) {
+TesStatus tesi_split_create_poisson(TesProblem *p, const TesFunction *a) {
   TesContext *ctx = p->context;
   TesiSplit *pr = tesi_split_of(p);
   TesStatus status = TES_OK;
@@ -85,7 +85,7 @@ TesStatus tesi_split_create_poisson(TesProblem *p) {
   TesProblemDesc desc = {.equation = TES_POISSON,
                          .mesh = p->mesh,
                          .degree = pressure->degree,
-                         .data = {.f = {none}},
+                         .data = {.a = a, .f = {none}},
                          .boundaries = count,
                          .boundary = boundary,
                          .guess = zero,
@@ -268,7 +268,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_drive_create(p, desc));
   TES_TRY(tesi_split_follow(p, desc));
   TES_TRY(tesi_grad_div_create(p, desc));
-  TES_TRY(tesi_split_create_poisson(p));
+  TES_TRY(tesi_split_create_poisson(p, NULL));
   TES_TRY(create_refined(p, pr));
   describe(p, pr);
   if (!p->before) take_initial(p, desc);

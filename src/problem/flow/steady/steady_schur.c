@@ -253,30 +253,39 @@ done:
   return status;
 }
 
+/* C <- C - factor L_c^-1 */
+static TesStatus subtract_laplacian(const TesProblem *p, double factor, TesiSteadySchur *s) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiSplit *pr = tesi_split_of(p);
+  const TesSpace *pressure = s->space[s->levels - 1];
+  TesOperator *laplacian = NULL;
+  TesSpace *given = NULL;
+  if (!pr->poisson) return TES_OK;
+  TES_TRY(tesi_space_create_on(pr->poisson->space, pressure->mesh, pressure->degree, &given));
+  TES_TRY(tesi_operator_on(pr->poisson->op, given, TES_DOUBLE, &laplacian));
+  TES_TRY(subtract_inverse(ctx, laplacian, factor, !pr->walls.any_open, s->n, s->C));
+done:
+  tes_operator_destroy(&laplacian);
+  tes_space_destroy(&given);
+  return status;
+}
+
 /* C <- S_c^-1 - nu M_c^-1 - alpha L_c^-1 */
 static TesStatus find_matrix(const TesProblem *p, TesiSteadySchur *s, const Coarse *c, bool *definite) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiSplit *pr = tesi_split_of(p);
-  const TesSpace *pressure = s->space[s->levels - 1];
-  const bool closed = !pr->walls.any_open;
-  TesOperator *mass = NULL, *laplacian = NULL;
-  TesSpace *given = NULL;
+  TesOperator *mass = NULL;
   TES_ALLOC(&s->C, (int64_t)s->n * s->n);
   TES_TRY(find_schur(c, s->n, s->C, definite));
-  if (*definite) TES_TRY(invert(ctx, s->n, closed, s->C, definite));
+  if (*definite) TES_TRY(invert(ctx, s->n, !pr->walls.any_open, s->C, definite));
   if (!*definite) return TES_OK;
-  TES_TRY(tesi_operator_on(pr->pressure_mass, pressure, TES_DOUBLE, &mass));
+  TES_TRY(tesi_operator_on(pr->pressure_mass, s->space[s->levels - 1], TES_DOUBLE, &mass));
   TES_TRY(subtract_inverse(ctx, mass, pr->nu, false, s->n, s->C));
-  if (pr->poisson) {
-    TES_TRY(tesi_space_create_on(pr->poisson->space, pressure->mesh, pressure->degree, &given));
-    TES_TRY(tesi_operator_on(pr->poisson->op, given, TES_DOUBLE, &laplacian));
-    TES_TRY(subtract_inverse(ctx, laplacian, pr->steady.alpha, closed, s->n, s->C));
-  }
+  TES_TRY(subtract_laplacian(p, pr->steady.alpha, s));
 done:
   tes_operator_destroy(&mass);
-  tes_operator_destroy(&laplacian);
-  tes_space_destroy(&given);
   return status;
 }
 
@@ -385,6 +394,13 @@ done:
   return status;
 }
 
+static void release_device(TesiSteadySchur *s) {
+  TesContext *ctx = s->context;
+  tesi_context_device(ctx)->release(ctx, &s->matrix);
+  tesi_context_device(ctx)->release(ctx, &s->identity);
+  tes_vector_destroy(&s->product);
+}
+
 static TesStatus send(TesiSteadySchur *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
@@ -393,6 +409,7 @@ static TesStatus send(TesiSteadySchur *s) {
   int *identity = NULL;
   const TesiProgramDesc desc = {.file = "contract.cu", .options = {"real=double"}};
   if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) > 1) return TES_OK;
+  release_device(s);
   TES_ALLOC(&identity, s->n);
   for (int i = 0; i < s->n; i++) identity[i] = i;
   TES_TRY(tesi_program_get(ctx, &desc, &program));
@@ -444,11 +461,18 @@ void tesi_steady_schur_destroy(TesiSteadySchur **schur) {
   }
   double **const arrays[] = {&s->number, &s->C, &s->in, &s->out, &s->here};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) tesi_free(ctx, arrays[i]);
-  tesi_context_device(ctx)->release(ctx, &s->matrix);
-  tesi_context_device(ctx)->release(ctx, &s->identity);
-  tes_vector_destroy(&s->product);
+  release_device(s);
   tesi_free(ctx, &s);
   tes_context_destroy(&ctx);
+}
+
+TesStatus tesi_steady_schur_subtract(TesiSteadySchur *s, const TesProblem *p, double factor) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  TES_TRY(subtract_laplacian(p, factor, s));
+  TES_TRY(send(s));
+done:
+  return status;
 }
 
 int64_t tesi_steady_schur_cells(const TesiSteadySchur *schur) {

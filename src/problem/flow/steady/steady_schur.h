@@ -17,6 +17,8 @@ TesStatus tesi_steady_schur_create(const TesProblem *problem, TesiSteadySchur **
 void tesi_steady_schur_destroy(TesiSteadySchur **schur);
 /* z <- z + factor P (S_c^-1 - nu M_c^-1 - alpha L_c^-1) P' r; on devices with kernels it is queued without waiting. */
 TesStatus tesi_steady_schur_add(TesiSteadySchur *schur, double factor, const TesVector *r, TesVector *z);
+/* C <- C - factor L_c^-1, L the problem's present Laplacian; nothing if there is none. */
+TesStatus tesi_steady_schur_subtract(TesiSteadySchur *schur, const TesProblem *problem, double factor);
 /* Number of cells of its mesh. */
 int64_t tesi_steady_schur_cells(const TesiSteadySchur *schur);
 
