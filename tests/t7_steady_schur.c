@@ -265,6 +265,26 @@ static void poor_cycles_smooth_more(void **state) {
   release(&s);
 }
 
+/* Lines of cells are a smoother a component: polynomials of all of them change. */
+static void lines_smooth_more(void **state) {
+  (void)state;
+  const int cells[] = {3, 24};
+  const TesSolveOptions lines = {
+      .tolerance = 1e-8, .precision = TES_SOLVE_DOUBLE, .smoother = TES_SMOOTHER_LINE_PATCH};
+  Flow s;
+  double before, after;
+  if (tesi_has_kernels(ctx) || !make_with(2, cells, 1, 2, true, 0, &lines, &s)) return;
+  TesMultigrid *mg = s.problem->multigrid;
+  const int usual = tesi_multigrid_polynomial(mg);
+  assert_true(usual > 0);
+  assert_ok(ctx, tesi_multigrid_reduction(mg, 4, &before));
+  assert_ok(ctx, tesi_multigrid_change(mg, 3 * usual, false, false));
+  assert_int_equal(tesi_multigrid_polynomial(mg), 3 * usual);
+  assert_ok(ctx, tesi_multigrid_reduction(mg, 4, &after));
+  assert_true(after < 0.5 * before);
+  release(&s);
+}
+
 /* Where cycles would not reach the tolerance factors do. */
 static void factors_end_solves(void **state) {
   (void)state;
@@ -312,6 +332,7 @@ int main(void) {
                                      cmocka_unit_test(mobility_is_local),
                                      cmocka_unit_test(slow_solves_take_mobility),
                                      cmocka_unit_test(poor_cycles_smooth_more),
+                                     cmocka_unit_test(lines_smooth_more),
                                      cmocka_unit_test(factors_end_solves)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
