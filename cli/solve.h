@@ -145,6 +145,8 @@ TesStatus solve_check_outputs(Solve *s);
 const char *solve_vtu_path(const Solve *s);
 const char *solve_json_path(const Solve *s);
 const char *solve_png_path(const Solve *s);
+/* ".svg" or ".pdf" of such a picture, else ".png". */
+const char *solve_picture_ending(const char *path);
 /* "name.vtu", ".vtu" -> "name-007.vtu"; step -1: the collection "name.pvd". The caller frees it; NULL: no memory. */
 char *solve_step_file(const char *path, const char *ending, int step);
 /* *number <- the number of the last output at or before a step in time. Returns whether an output is due at this

@@ -29,6 +29,15 @@ const char *solve_png_path(const Solve *s) {
   return s->options->png ? s->options->png : s->input ? s->input->picture.file : NULL;
 }
 
+/* The endings of pictures; a file with another name is PNG. */
+const char *solve_picture_ending(const char *path) {
+  static const char *const endings[] = {".svg", ".pdf"};
+  const char *dot = path ? strrchr(path, '.') : NULL;
+  for (int i = 0; dot && i < 2; i++)
+    if (!strcasecmp(dot, endings[i])) return dot;
+  return ".png";
+}
+
 static TesStatus refuse(Solve *s, const char *text) {
   if (!strncmp(text, "--", 2))
     snprintf(s->message, sizeof s->message, "%s", text);
@@ -68,16 +77,33 @@ static TesStatus check_endings(Solve *s) {
   if (!png && gives(s->input, "output.png"))
     return refuse(s, "output.png: a picture needs a file: FILE, or --png FILE");
   const TesStatus status = check_ending(s, vtu, o->vtu != NULL, "vtu", ".vtu");
-  TesStatus drawn = status == TES_OK ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
+  const bool is_png = !strcmp(solve_picture_ending(png), ".png");
+  TesStatus drawn = status == TES_OK && is_png ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
   if (drawn == TES_OK) drawn = check_ending(s, s->input->vtkhdf, false, "vtkhdf", ".vtkhdf");
   if (drawn == TES_OK) drawn = check_ending(s, s->input->film, false, "film", ".png");
   if (drawn == TES_OK && s->input->film && !png)
     return refuse(s, "output.film: a film shows the pictures of output.png, which is missing");
+  if (drawn == TES_OK && s->input->film && !is_png) {
+    char text[900];
+    snprintf(text, sizeof text,
+             "output.film: a film is made of PNG files, the pictures are %.300s: call them %.*s.png", png,
+             (int)(strrchr(png, '.') - png), png);
+    return refuse(s, text);
+  }
   if (drawn == TES_OK && s->input->film && !s->input->adaptive && !solve_is_in_time(s))
     return refuse(s, "output.film: a film is for `time` and `adapt`: this case has one picture");
   const char *plot = s->input->plot.file, *dot = plot ? strrchr(plot, '.') : NULL;
   return drawn == TES_OK && !(dot && !strcasecmp(dot, ".pdf")) ? check_ending(s, plot, false, "plot", ".svg")
                                                                : drawn;
+}
+
+/* Whether this build draws, and the file can be written. */
+static TesStatus check_picture(Solve *s) {
+  const char *path = solve_png_path(s);
+  if (!path || tes_has_part("png")) return tes_file_check(s->context, path);
+  snprintf(s->message, sizeof s->message,
+           "%.300s: this build has no pictures: install libpng-dev and build again", path);
+  return TES_MISSING;
 }
 
 /* Makes a folder and all folders above it. */
@@ -124,7 +150,7 @@ TesStatus solve_check_files(Solve *s) {
   if (status == TES_OK) status = tes_file_check(s->context, solve_vtu_path(s));
   if (status == TES_OK) status = check_vtkhdf(s);
   if (status == TES_OK) status = tes_file_check(s->context, solve_json_path(s));
-  if (status == TES_OK) status = tes_picture_check(s->context, solve_png_path(s));
+  if (status == TES_OK) status = check_picture(s);
   if (status == TES_OK) status = tes_file_check(s->context, s->input->series);
   if (status == TES_OK) status = tes_file_check(s->context, s->input->plot.file);
   if (status == TES_OK) status = tes_file_check(s->context, s->input->film);
@@ -213,7 +239,7 @@ TesStatus solve_write_png(Solve *s, const TesProblem *problem, int step) {
                                .run = step < 0 ? NULL : &s->pictures};
   const char *path = solve_png_path(s);
   if (!path) return TES_OK;
-  char *file = step < 0 ? strdup(path) : solve_step_file(path, ".png", step);
+  char *file = step < 0 ? strdup(path) : solve_step_file(path, solve_picture_ending(path), step);
   if (!file) return TES_OUT_OF_MEMORY;
   const TesStatus status = tes_picture_write(problem, &desc, file);
   if (status == TES_INVALID_INPUT || status == TES_NAN) {

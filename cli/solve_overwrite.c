@@ -92,7 +92,7 @@ static TesStatus check_steps(Solve *s, int inputs, const Named *input, int outpu
     bool made = true;
     for (int i = 0; i < 2; i++) {
       if (!path[i] || (i && step < 0)) continue;
-      file[i] = solve_step_file(path[i], i ? ".png" : ".vtu", step);
+      file[i] = solve_step_file(path[i], i ? solve_picture_ending(path[i]) : ".vtu", step);
       made = made && file[i];
       output[n++] = (Named){i          ? "a picture (output.png)"
                             : step < 0 ? "the list of steps (output.vtu)"

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "figure.h"
 #include "solve.h"
 
 enum { BEFORE = 6 /* columns of a series in front of the fields at points and the values */ };
@@ -59,6 +58,14 @@ static TesStatus read_rows(const Solve *s, FILE *file, Rows *rows) {
   return status;
 }
 
+static TesStatus read_series(const Solve *s, Rows *rows) {
+  FILE *file = fopen(s->input->series, "r");
+  if (!file) return TES_IO;
+  const TesStatus status = read_rows(s, file, rows);
+  fclose(file);
+  return status;
+}
+
 static bool has_number(const Rows *rows, int lines) {
   for (int i = 1; i <= lines; i++)
     for (int k = 0; k < rows->count; k++)
@@ -67,7 +74,7 @@ static bool has_number(const Rows *rows, int lines) {
 }
 
 /* The largest absolute value of a line; 0: there is none. */
-static double size_of(const CliLine *line) {
+static double size_of(const TesFigureLine *line) {
   double size = 0;
   for (int i = 0; i < line->points; i++)
     if (isfinite(line->y[i])) size = fmax(size, fabs(line->y[i]));
@@ -75,7 +82,7 @@ static double size_of(const CliLine *line) {
 }
 
 /* Whether a common axis would make a line flat: sizes of lines differ by more than a factor of ten. */
-static bool differ_in_size(int lines, const CliLine *line) {
+static bool differ_in_size(int lines, const TesFigureLine *line) {
   double low = INFINITY, high = 0;
   for (int i = 0; i < lines; i++) {
     const double size = size_of(&line[i]);
@@ -84,58 +91,57 @@ static bool differ_in_size(int lines, const CliLine *line) {
   return high > 10 * low;
 }
 
-static TesStatus draw_panels(const Solve *s, int lines, CliLine *line) {
-  CliFigure *panel = calloc((size_t)lines, sizeof *panel);
+static TesStatus draw_panels(const Solve *s, int lines, TesFigureLine *line) {
+  TesFigurePanel *panel = calloc((size_t)lines, sizeof *panel);
   if (!panel) return TES_OUT_OF_MEMORY;
   for (int i = 0; i < lines; i++) {
     line[i].colour = 0;
     panel[i] =
-        (CliFigure){.title = line[i].name, .x_label = "t", .line = &line[i], .lines = 1, .free_y = true};
+        (TesFigurePanel){.title = line[i].name, .x_label = "t", .line = &line[i], .lines = 1, .free_y = true};
   }
   const TesStatus status =
-      cli_figure_write_panels(s->context, s->input->name, NULL, lines, panel, s->input->plot.file);
+      tes_figure_write(s->context, &(TesFigureDesc){s->input->name, NULL, lines, panel}, s->input->plot.file);
   free(panel);
   return status;
 }
 
 static TesStatus draw(const Solve *s, const Rows *rows) {
   const TesCasePlot *plot = &s->input->plot;
-  CliLine *line = calloc((size_t)plot->lines + 1, sizeof *line);
+  TesFigureLine *line = calloc((size_t)plot->lines + 1, sizeof *line);
   TesStatus status;
   if (!line) return TES_OUT_OF_MEMORY;
   for (int i = 0; i < plot->lines; i++)
-    line[i] = (CliLine){.name = s->input->value[plot->of[i]].name,
-                        .points = rows->count,
-                        .colour = i,
-                        .x = rows->number,
-                        .y = rows->number + (size_t)(i + 1) * (size_t)rows->room,
-                        .plain = true};
-  const CliFigure figure = {.title = s->input->name,
-                            .x_label = "t",
-                            .y_label = plot->lines == 1 ? line->name : "values",
-                            .line = line,
-                            .lines = plot->lines,
-                            .free_y = true};
+    line[i] = (TesFigureLine){.name = s->input->value[plot->of[i]].name,
+                              .points = rows->count,
+                              .colour = i,
+                              .x = rows->number,
+                              .y = rows->number + (size_t)(i + 1) * (size_t)rows->room,
+                              .plain = true};
+  const TesFigurePanel panel = {.x_label = "t",
+                                .y_label = plot->lines == 1 ? line->name : "values",
+                                .line = line,
+                                .lines = plot->lines,
+                                .free_y = true};
   if (differ_in_size(plot->lines, line))
     status = draw_panels(s, plot->lines, line);
   else
-    status = cli_figure_write(s->context, &figure, plot->file);
+    status = tes_figure_write(s->context, &(TesFigureDesc){s->input->name, NULL, 1, &panel}, plot->file);
   free(line);
   return status;
 }
 
+/* All ranks write the figure together; rank 0 knows whether there is something to draw, and draws it. */
 TesStatus solve_write_plot(Solve *s) {
   const TesCasePlot *plot = &s->input->plot;
-  if (!plot->file || !s->in_time.report.series || tes_communicator_rank(cli_ranks()) > 0) return TES_OK;
-  FILE *file = fopen(s->input->series, "r");
   Rows rows = {0};
-  if (!file) return TES_IO;
-  TesStatus status = read_rows(s, file, &rows);
-  fclose(file);
-  if (status == TES_OK && has_number(&rows, plot->lines)) {
-    status = draw(s, &rows);
-    if (status == TES_OK) s->plot = plot->file;
-  }
+  TesStatus status = TES_OK;
+  if (!plot->file || !s->in_time.report.series) return TES_OK;
+  const bool draws = tes_communicator_rank(cli_ranks()) == 0;
+  if (draws) status = read_series(s, &rows);
+  const bool drawn =
+      tes_communicator_first(cli_ranks(), status == TES_OK && has_number(&rows, plot->lines)) > 0;
+  if (drawn) status = draws ? draw(s, &rows) : tes_figure_write(s->context, &(TesFigureDesc){0}, plot->file);
+  if (drawn && status == TES_OK) s->plot = plot->file;
   free(rows.number);
   return status;
 }

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "figure.h"
 #include "study.h"
 
 enum { NAME = 120, NOTE = 16, DRAWN = 64 };
@@ -67,7 +66,7 @@ static double find_limit(const Study *study, const StudyMeasure *m, bool *exact)
 
 /* Lines of one figure, and the data that they point to. */
 typedef struct Lines {
-  CliLine *line;
+  TesFigureLine *line;
   char (*name)[NAME], (*note)[NOTE];
   double *number; /* [lines][2][values of the last key] */
   int count;
@@ -118,8 +117,8 @@ static void add_line(const Study *study, const Axes *axes, const StudyMeasure *m
   else
     snprintf(l->name[n], NAME, "%s", what);
   if (axes->values && last >= 0 && isfinite(limit)) note_order(study, axes, m, limit, last, l->note[n]);
-  l->line[n] =
-      (CliLine){.name = l->name[n], .points = key->values, .colour = n, .x = x, .y = y, .note = l->note[n]};
+  l->line[n] = (TesFigureLine){
+      .name = l->name[n], .points = key->values, .colour = n, .x = x, .y = y, .note = l->note[n]};
   l->count++;
 }
 
@@ -144,15 +143,13 @@ static TesStatus draw_together(TesContext *ctx, const Study *study, const Axes *
       for (int i = 0; i < axes->count || i == 0; i++)
         add_line(study, axes, axes->count ? axes->drawn[i] : NULL, NAN, g, &l);
     for (int i = 0; i < l.count; i++) l.line[i].note = NULL;
-    const CliFigure figure = {.title = title,
-                              .subtitle = study->machine,
-                              .x_label = name_of_x(axes),
-                              .y_label = axes->count ? "error" : "seconds",
-                              .line = l.line,
-                              .lines = l.count,
-                              .log_x = true,
-                              .log_y = l.all_positive};
-    status = cli_figure_write(ctx, &figure, study->plot);
+    const TesFigurePanel panel = {.x_label = name_of_x(axes),
+                                  .y_label = axes->count ? "error" : "seconds",
+                                  .line = l.line,
+                                  .lines = l.count,
+                                  .log_x = true,
+                                  .log_y = l.all_positive};
+    status = tes_figure_write(ctx, &(TesFigureDesc){title, study->machine, 1, &panel}, study->plot);
   }
   free_lines(&l);
   return status;
@@ -160,7 +157,7 @@ static TesStatus draw_together(TesContext *ctx, const Study *study, const Axes *
 
 /* One measure for all values of the first key. */
 static bool make_panel(const Study *study, const Axes *axes, const StudyMeasure *m, int groups, Lines *l,
-                       char title[NAME], CliFigure *panel) {
+                       char title[NAME], TesFigurePanel *panel) {
   bool exact = false;
   const double limit = m->error ? 0 : find_limit(study, m, &exact);
   if (!create_lines(groups, study->key[study->keys - 1].values, l)) return false;
@@ -172,19 +169,19 @@ static bool make_panel(const Study *study, const Axes *axes, const StudyMeasure 
              exact ? "exact" : "extrapolated");
   else
     snprintf(title, NAME, "%.40s, without a limit", m->name);
-  *panel = (CliFigure){.title = title,
-                       .x_label = name_of_x(axes),
-                       .line = l->line,
-                       .lines = l->count,
-                       .log_x = true,
-                       .log_y = isfinite(limit),
-                       .free_y = true};
+  *panel = (TesFigurePanel){.title = title,
+                            .x_label = name_of_x(axes),
+                            .line = l->line,
+                            .lines = l->count,
+                            .log_x = true,
+                            .log_y = isfinite(limit),
+                            .free_y = true};
   return true;
 }
 
 static TesStatus draw_panels(TesContext *ctx, const Study *study, const Axes *axes, int groups) {
   Lines l[DRAWN] = {{0}};
-  CliFigure panel[DRAWN];
+  TesFigurePanel panel[DRAWN];
   char title[256], (*name)[NAME] = calloc(DRAWN, sizeof *name);
   TesStatus status = name ? TES_OK : TES_OUT_OF_MEMORY;
   title_of(study, title);
@@ -192,7 +189,7 @@ static TesStatus draw_panels(TesContext *ctx, const Study *study, const Axes *ax
     if (!make_panel(study, axes, axes->drawn[i], groups, &l[i], name[i], &panel[i]))
       status = TES_OUT_OF_MEMORY;
   if (status == TES_OK)
-    status = cli_figure_write_panels(ctx, title, study->machine, axes->count, panel, study->plot);
+    status = tes_figure_write(ctx, &(TesFigureDesc){title, study->machine, axes->count, panel}, study->plot);
   for (int i = 0; i < axes->count; i++) free_lines(&l[i]);
   free(name);
   return status;

@@ -1,4 +1,4 @@
-/* Tables of results: printed as they grow, then written as CSV or JSON, or drawn (figure.h). */
+/* Tables of results: printed as they grow, then written as CSV or JSON, or drawn (tes_figure_write()). */
 #ifndef CLI_TABLE_H
 #define CLI_TABLE_H
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "figure.h"
 #include "table.h"
 
 enum { NAME = 80 };
@@ -25,7 +24,7 @@ static bool opens_series(const CliTable *table, int row, int series) {
 
 /* Names and numbers of all lines: as many as rows times lines drawn per row. */
 typedef struct Lines {
-  CliLine *line;
+  TesFigureLine *line;
   char (*name)[NAME];
   double *number;
   int lines, numbers;
@@ -49,13 +48,13 @@ static void add_line(const CliTable *table, const CliPlot *plot, int row, const 
   else
     snprintf(name, NAME, "%s %g%s%s", table->column[plot->series].name, series->number, beside ? ": " : "",
              what);
-  all->line[all->lines++] = (CliLine){.name = name,
-                                      .points = points,
-                                      .colour = colour,
-                                      .x = x,
-                                      .y = y,
-                                      .dashed = beside,
-                                      .hollow = beside && (beside->marks || points == 1)};
+  all->line[all->lines++] = (TesFigureLine){.name = name,
+                                            .points = points,
+                                            .colour = colour,
+                                            .x = x,
+                                            .y = y,
+                                            .dashed = beside,
+                                            .hollow = beside && (beside->marks || points == 1)};
   all->numbers += 2 * table->rows;
 }
 
@@ -78,16 +77,13 @@ TesStatus cli_table_plot(TesContext *ctx, const CliTable *table, const CliPlot *
   TesStatus status = TES_OUT_OF_MEMORY;
   if (all.line && all.name && all.number) {
     add_series(table, plot, &all);
-    status = cli_figure_write(ctx,
-                              &(CliFigure){.title = plot->title,
-                                           .subtitle = plot->subtitle,
-                                           .x_label = plot->x_label,
-                                           .y_label = plot->y_label,
-                                           .line = all.line,
-                                           .lines = all.lines,
-                                           .log_x = plot->log_x,
-                                           .log_y = plot->log_y},
-                              path);
+    const TesFigurePanel panel = {.x_label = plot->x_label,
+                                  .y_label = plot->y_label,
+                                  .line = all.line,
+                                  .lines = all.lines,
+                                  .log_x = plot->log_x,
+                                  .log_y = plot->log_y};
+    status = tes_figure_write(ctx, &(TesFigureDesc){plot->title, plot->subtitle, 1, &panel}, path);
   }
   free(all.line), free(all.name), free(all.number);
   return status;

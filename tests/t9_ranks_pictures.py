@@ -4,11 +4,10 @@ a few at the cuts and in letters, where round-off decides. Ends with 77 where mp
 missing."""
 import json
 import os
-import struct
 import sys
 import tempfile
-import zlib
 
+from png_pixels import decode
 from t9_ranks import MPIRUN, call, check, solve, wrote_faults
 
 QUICK = len(sys.argv) == 2
@@ -47,29 +46,20 @@ data: {a: 0.1, b: [1, 0], f: 0, initial: "sin(pi*x)*sin(pi*y)"}
 boundary: {all: {dirichlet: 0}}
 time: {end: 0.1, step: 0.05}
 solver: {tolerance: 1e-11}
-output: {png: {file: u.png, width: 300, arrows: ["-ux", "-uy"]}, film: film.png}
+output:
+  png: {file: u.png, width: 300, arrows: ["-ux", "-uy"]}
+  film: film.png
+  values: {m: {mean: domain}}
+  series: s.csv
+  plot: p.svg
 """
 CASES = {"flat": FLAT, "surface": SURFACE, "cut": CUT, "film": FILM}
 
 
 def pixels(path):
-    """Width, and the bytes of the rows: filters none and up are all that the program writes."""
     with open(path, "rb") as file:
-        data = file.read()
-    at, packed, width = 8, b"", 0
-    while at < len(data):
-        length, kind = struct.unpack(">I4s", data[at:at + 8])
-        body = data[at + 8:at + 8 + length]
-        width = struct.unpack(">I", body[:4])[0] if kind == b"IHDR" else width
-        packed += body if kind == b"IDAT" else b""
-        at += length + 12
-    raw, size, rows, above = zlib.decompress(packed), 3 * width + 1, [], bytes(3 * width)
-    for first in range(0, len(raw), size):
-        row = raw[first + 1:first + size]
-        check(raw[first] in (0, 2), f"{path}: filter {raw[first]}")
-        above = bytes((a + b) & 255 for a, b in zip(row, above)) if raw[first] == 2 else row
-        rows.append(above)
-    return width, b"".join(rows)
+        width, _, rows = decode(file.read())
+    return width, rows
 
 
 def compare(what, one, other):
@@ -78,6 +68,20 @@ def compare(what, one, other):
     wrong = sum(any(abs(x - y) > 2 for x, y in zip(a[i:i + 3], b[i:i + 3])) for i in range(0, min(len(a), len(b)), 3))
     check(wrong <= len(a) // 3 // 2000, f"{what}: {wrong} of {len(a) // 3} pixels differ")
     check(len(set(a[i:i + 3] for i in range(0, len(a), 3))) > 50, f"{what}: nothing is drawn")
+
+
+def compare_pages(folder):
+    """The plot of several ranks is there; SVG pictures of one and of two ranks have the same shapes."""
+    with open(os.path.join(folder, "p.svg"), encoding="utf-8") as file:
+        check("<polyline" in file.read(), "the plot")
+    seen = []
+    for ranks in (0, 2):
+        code, report, errors = solve(folder, ranks, "flat.yaml", "--png", "u.svg")
+        check(code == 0 and not errors, f"flat as SVG on {ranks}: {code} {errors}")
+        with open(os.path.join(folder, report["png"]), encoding="utf-8") as file:
+            seen.append(file.read())
+    counts = [[text.count(shape) for shape in ("<path fill", "<path d", "<circle", "<image")] for text in seen]
+    check(counts[0] == counts[1] and counts[0][3] == 1, f"shapes of one and two ranks: {counts}")
 
 
 def main():
@@ -103,6 +107,7 @@ def main():
                 compare(f"{name} on {ranks}", one, kept)
             if name == "film":
                 check(os.path.getsize(os.path.join(folder, "film.png")) > 5000, "the film")
+                compare_pages(folder)
     return 1 if wrote_faults() else 0
 
 

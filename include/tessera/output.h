@@ -1,5 +1,5 @@
 /** \file output.h
- *  Files for people and scripts beside VTU: the solution along a line as CSV, and pictures. */
+ *  Files for people and scripts beside VTU: the solution along a line as CSV, pictures, and figures of numbers. */
 #ifndef TESSERA_OUTPUT_H
 #define TESSERA_OUTPUT_H
 
@@ -47,25 +47,54 @@ typedef struct TesPictureDesc {
    *  over the values of all pictures of the run so far, and the frame spans all of them. */
   TesPictures **run;
 } TesPictureDesc;
-/** Before time is spent: whether a picture can be written to this file (NULL: none is wanted). Errors: TES_MISSING,
- * TES_IO. */
-TesStatus tes_picture_check(TesContext *context, const char *path);
-/** Writes a picture as PNG: the field in the plane or on the surface, with a colour bar, axes, a title, and points at
- *  its least value (white) and its largest (black).
+/** Writes a picture: the field in the plane or on the surface, with a colour bar, axes, a title, and points at its
+ *  least value (white) and its largest (black). A name that ends in .svg or .pdf gives an SVG or PDF file: the field is
+ *  an image of 3 x 3 samples per pixel, all else are outlines. All other names give a PNG file.
  *  Cells are divided until a piece is a few pixels long, so that high degrees and curved cells look as they are; what
  *  is hidden is found sample by sample, nine per pixel. Values that are not finite are grey. Errors: TES_INVALID_INPUT
  *  (an expression that is none, a cut that misses the mesh, warp of a problem without displacement), TES_NAN (no value
- *  is finite), TES_MISSING (a build without libpng), TES_IO. Memory: some 70 bytes per pixel. */
+ *  is finite), TES_MISSING (a build without libpng: tes_has_part("png")), TES_IO. Memory: some 70 bytes per pixel. */
 TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *desc, const char *path);
 /** At the end of a run, also of a run that failed: pictures whose colours, arrows or frame do not span the whole run
  *  are written again, from a record of what they show, 88 bytes per triangle in one temporary file of at most 2 GiB;
  *  the last picture is as it was. Then all have one range of colours, one frame and one size. *run <- NULL. Every rank
  *  calls it. Where there was no room for a record a picture stays as it is. Errors: TES_IO, TES_OUT_OF_MEMORY. */
 TesStatus tes_pictures_finish(TesPictures **run);
-/** Writes a film as animated PNG, which browsers play: pictures[count] are files of tes_picture_write() of one size, in
- *  their order, ten a second, again and again. They are not compressed anew, so that it costs as much as copying them.
- *  Errors: TES_INVALID_INPUT (no picture, a file that is none, pictures of several sizes), TES_IO. */
+/** Writes a film as animated PNG, which browsers play: pictures[count] are PNG files of tes_picture_write() of one
+ *  size, in their order, ten a second, again and again. They are not compressed anew, so that it costs as much as
+ *  copying them. Errors: TES_INVALID_INPUT (no picture, a file that is none, pictures of several sizes), TES_IO. */
 TesStatus tes_film_write(TesContext *context, int count, const char *const *pictures, const char *path);
+
+/** A line of a figure through points in the order of x, with a mark at each point. Points that are not finite, or not
+ *  positive on a logarithmic axis, are left out. Lines of one `colour`, a number from 0, belong together. */
+typedef struct TesFigureLine {
+  const char *name; /**< in the legend */
+  int points, colour;
+  const double *x, *y; /**< [points] */
+  bool dashed;         /**< without marks: a bound, or values of others */
+  bool hollow;         /**< with marks, which are not filled */
+  bool plain;          /**< without marks, for many points */
+  const char *note;    /**< a few letters after its last point; NULL: none */
+} TesFigureLine;
+/** Lines over axes. */
+typedef struct TesFigurePanel {
+  const char *title;             /**< above the panel; NULL: none, of a panel alone */
+  const char *x_label, *y_label; /**< y_label NULL: none */
+  const TesFigureLine *line;
+  int lines;
+  bool log_x, log_y;
+  bool free_y; /**< else a linear y begins at 0, or below where values are negative */
+} TesFigurePanel;
+/** One panel without a title fills the page. Several panels, or one with a title, are small, two or three per row.
+ *  Lines have the same name and colour in all of them, and one legend. */
+typedef struct TesFigureDesc {
+  const char *title, *subtitle; /**< subtitle NULL: none */
+  int panels;
+  const TesFigurePanel *panel;
+} TesFigureDesc;
+/** Writes a figure as SVG; or, if the name of the file ends in .pdf, as PDF. Every rank calls it; rank 0 draws, and
+ *  what other ranks describe is not read. Errors: TES_INVALID_INPUT (no number to draw), TES_IO, TES_OUT_OF_MEMORY. */
+TesStatus tes_figure_write(TesContext *context, const TesFigureDesc *figure, const char *path);
 
 #ifdef __cplusplus
 }

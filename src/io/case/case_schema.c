@@ -529,13 +529,13 @@ const TesiKey tesi_case_keys[] = {
   {.path = "output.lines", .type = TESI_KEY_LINES, ANY, .fallback_note = "none",
    .help = "the solution along lines, as CSV: s, x, y (, z), then the fields"},
   {.path = "output.png", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
-   .help = "a picture: FILE, or {file (or --png FILE), of (u), slice (3D: z=0.5), edges (false), width (900), every "
-     "(1), range ([least, largest]), colours (auto; viridis, diverging), title, warp (elasticity: points are drawn at "
-     "x + warp times displacement), arrows (true: of velocity or displacement; a list of expressions, as [-ux, -uy])}; "
-     "one per step of an adaptive solve; in time as output.vtu"},
+   .help = "a picture: FILE (PNG; SVG or PDF if it ends in .svg or .pdf), or {file (or --png FILE), of (u), slice "
+     "(3D: z=0.5), edges (false), width (900), every (1), range ([least, largest]), colours (auto; viridis, "
+     "diverging), title, warp (elasticity: points are drawn at x + warp times displacement), arrows (true: of velocity "
+     "or displacement; a list of expressions, as [-ux, -uy])}; one per step of an adaptive solve; in time as output.vtu"},
   {.path = "output.film", .type = TESI_KEY_FILE, .target = AT(c.film), .fallback_note = "none",
-   .help = "in time, and of adaptive solves: the pictures of output.png one after the other, ten a second, as one "
-     "animated PNG"},
+   .help = "in time, and of adaptive solves: the pictures of output.png, which are PNG files, one after the other, ten "
+     "a second, as one animated PNG"},
   {.path = "output.plot", .type = TESI_KEY_PICTURE, ANY, .fallback_note = "none",
    .all_rows = true,
    .help = "in time: a figure (SVG, or PDF where FILE ends in .pdf) of output.values over time: FILE, or {file, of: "

@@ -234,13 +234,47 @@ void tesi_canvas_line(TesiCanvas *canvas, const TesiCorner *a, const TesiCorner 
     }
 }
 
+/* ---- in front of everything ---------------------------------------------------------------------------- */
+
+const char *tesi_colour_text(TesiColour colour, char text[8]) {
+  snprintf(text, 8, "#%02x%02x%02x", colour.r, colour.g, colour.b);
+  return text;
+}
+
+static void draw_polygon(TesiPage *page, int corners, const double (*corner)[2], TesiColour colour) {
+  char text[8];
+  tesi_page_outline_begin(page, tesi_colour_text(colour, text));
+  tesi_page_outline_move(page, corner[0][0], corner[0][1]);
+  for (int i = 1; i < corners; i++) tesi_page_outline_line(page, corner[i][0], corner[i][1]);
+  tesi_page_outline_end(page);
+}
+
+/* A line without a length is a dot. */
+static void draw_segment(TesiPage *page, const double from[2], const double to[2], double width,
+                         TesiColour colour) {
+  char text[8];
+  tesi_colour_text(colour, text);
+  if (from[0] == to[0] && from[1] == to[1])
+    tesi_page_disc(page, to[0], to[1], width / 2, text);
+  else
+    tesi_page_segment(page, from[0], from[1], to[0], to[1], text, width, false);
+}
+
 void tesi_canvas_stroke(TesiCanvas *canvas, double x0, double y0, double x1, double y1, double width,
                         TesiColour colour) {
+  if (canvas->page) {
+    draw_segment(canvas->page, (double[2]){x0, y0}, (double[2]){x1, y1}, width, colour);
+    return;
+  }
   const TesiCorner a = {.x = x0, .y = y0, .depth = FLT_MAX}, b = {.x = x1, .y = y1, .depth = FLT_MAX};
   tesi_canvas_line(canvas, &a, &b, width, colour);
 }
 
 void tesi_canvas_wedge(TesiCanvas *canvas, const double p[3][2], TesiColour colour) {
+  if (canvas->page) {
+    draw_polygon(canvas->page, 3, p, colour);
+    return;
+  }
   const double area = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
   int x0, x1, y0, y1;
   sample_range(fmin(p[0][0], fmin(p[1][0], p[2][0])), fmax(p[0][0], fmax(p[1][0], p[2][0])),
@@ -260,6 +294,11 @@ void tesi_canvas_wedge(TesiCanvas *canvas, const double p[3][2], TesiColour colo
 
 void tesi_canvas_fill(TesiCanvas *canvas, double left, double top, double right, double bottom,
                       TesiColour colour) {
+  if (canvas->page) {
+    const double corner[4][2] = {{left, top}, {right, top}, {right, bottom}, {left, bottom}};
+    draw_polygon(canvas->page, 4, corner, colour);
+    return;
+  }
   int x0, x1, y0, y1;
   sample_range(left, right, S * canvas->width, &x0, &x1);
   sample_range(top, bottom, S * canvas->height, &y0, &y1);

@@ -4,6 +4,7 @@
 #define TESI_CANVAS_H
 
 #include "base/base.h"
+#include "io/picture/page.h"
 
 enum { TESI_CANVAS_SAMPLES = 3 /* per pixel and direction */, TESI_CANVAS_COLOURS = 1024 };
 
@@ -13,10 +14,11 @@ typedef struct TesiColour {
 
 typedef struct TesiCanvas {
   TesContext *context;
-  int width, height;                      /* pixels */
-  TesiColour *sample;                     /* [3 height][3 width] */
-  float *depth;                           /* per sample: depth; larger is nearer to the eye */
-  float *line;                            /* depth of the nearest line; NULL: not needed */
+  int width, height;  /* pixels */
+  TesiColour *sample; /* [3 height][3 width] */
+  float *depth;       /* per sample: depth; larger is nearer to the eye */
+  float *line;        /* depth of the nearest line; NULL: not needed */
+  TesiPage *page;     /* strokes, wedges, fills and texts become shapes there; NULL: samples */
   TesiColour colour[TESI_CANVAS_COLOURS]; /* of values, from the smallest to the largest */
 } TesiCanvas;
 
@@ -58,6 +60,9 @@ TesStatus tesi_canvas_average(const TesiCanvas *canvas, TesiColour **pixels);
 
 /* The colour map at t in [0, 1]: dark blue, green, yellow. Its perceived brightness grows evenly. */
 TesiColour tesi_colour_at(double t);
+
+/* "#rrggbb" */
+const char *tesi_colour_text(TesiColour colour, char text[8]);
 
 /* Text whose capitals have this height in pixels. The base line begins at (x, y); anchor 0.5: its middle is at x, 1:
  * its end is at x. UTF-8: Latin letters, Greek and some signs; other characters are left out. */

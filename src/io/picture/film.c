@@ -3,7 +3,7 @@
 #include <string.h>
 #include <zlib.h>
 #include "io/file.h"
-#include "parallel/comm.h"
+#include "io/picture/png.h"
 #include "parallel/comm.h"
 #include "tessera/output.h"
 
@@ -25,10 +25,6 @@ static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'
 
 static void put_number(uint8_t *at, uint32_t value) {
   for (int i = 0; i < 4; i++) at[i] = (uint8_t)(value >> (24 - 8 * i));
-}
-
-static uint32_t number_at(const uint8_t *at) {
-  return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
 /* A chunk: length, type, data, checksum of type and data. Its data are `numbered`, a sequence number of 4 bytes or
@@ -75,18 +71,16 @@ static TesStatus begin_frame(Film *film) {
 }
 
 /* The IDAT chunks of a picture: unchanged in the first frame, as fdAT in others. */
-static TesStatus add_rows(Film *film, bool first, const uint8_t *png, size_t length) {
+static TesStatus add_rows(Film *film, bool first, const char *png, size_t length) {
   TesContext *ctx = film->context;
   TesStatus status = TES_OK;
-  for (size_t at = sizeof signature; at + 12 <= length;) {
-    const uint32_t bytes = number_at(png + at);
-    if (bytes > length - at - 12) break;
-    if (!memcmp(png + at + 4, "IDAT", 4)) {
-      uint8_t number[4];
-      if (!first) put_number(number, film->sequence++);
-      TES_TRY(put_chunk(film, first ? "IDAT" : "fdAT", first ? NULL : number, png + at + 8, bytes));
-    }
-    at += 12 + (size_t)bytes;
+  size_t bytes;
+  for (const char *at = tesi_png_rows(png, length, NULL, &bytes); at;
+       at = tesi_png_rows(png, length, at, &bytes)) {
+    uint8_t number[4];
+    if (!first) put_number(number, film->sequence++);
+    TES_TRY(put_chunk(film, first ? "IDAT" : "fdAT", first ? NULL : number, (const uint8_t *)at,
+                      (uint32_t)bytes));
   }
 done:
   return status;
@@ -106,10 +100,10 @@ static TesStatus add_picture(Film *film, int count, int i, const char *path) {
     TES_TRY(begin_film(film, count));
   }
   TES_CHECK(!memcmp(film->head, head, HEAD), "%s has %u x %u pixels, the first picture of the film %u x %u",
-            path, (unsigned)number_at(head), (unsigned)number_at(head + 4), (unsigned)number_at(film->head),
-            (unsigned)number_at(film->head + 4));
+            path, (unsigned)tesi_png_number(head), (unsigned)tesi_png_number(head + 4),
+            (unsigned)tesi_png_number(film->head), (unsigned)tesi_png_number(film->head + 4));
   TES_TRY(begin_frame(film));
-  TES_TRY(add_rows(film, i == 0, png, length));
+  TES_TRY(add_rows(film, i == 0, text, length));
 done:
   tesi_free(ctx, &text);
   return status;

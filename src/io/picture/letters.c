@@ -34,14 +34,19 @@ double tesi_text_width(double size, const char *text) {
   return width * size / TESI_FONT_CAPITAL;
 }
 
-/* The outline of a letter as straight edges, in samples. */
+/* The outline of a letter as straight edges, in samples; or on a page, in pixels. */
 typedef struct Outline {
-  double x, y, scale; /* left end of the base line; samples per unit of the font */
+  TesiPage *page;     /* NULL: edges */
+  double x, y, scale; /* left end of the base line; samples or pixels per unit of the font */
   int edges;
   double edge[EDGES][4];
 } Outline;
 
 static void add_edge(Outline *o, const double from[2], const double to[2]) {
+  if (o->page) {
+    tesi_page_outline_line(o->page, to[0], to[1]);
+    return;
+  }
   if (o->edges == EDGES || from[1] == to[1]) return;
   double *e = o->edge[o->edges++];
   e[0] = from[0], e[1] = from[1], e[2] = to[0], e[3] = to[1];
@@ -50,6 +55,10 @@ static void add_edge(Outline *o, const double from[2], const double to[2]) {
 /* From a to b, past c. */
 static void add_curve(Outline *o, const double a[2], const double c[2], const double b[2]) {
   double from[2] = {a[0], a[1]};
+  if (o->page) {
+    tesi_page_outline_curve(o->page, c[0], c[1], b[0], b[1]);
+    return;
+  }
   for (int i = 1; i <= PIECES; i++) {
     const double t = (double)i / PIECES, u = 1 - t;
     const double to[2] = {u * u * a[0] + 2 * u * t * c[0] + t * t * b[0],
@@ -68,7 +77,9 @@ static const char *add_contour(Outline *o, const char *text) {
     text += is_aside;
     const double p[2] = {o->x + (text[0] - '#' - 7) * o->scale, o->y - (text[1] - '#' - 18) * o->scale};
     const double middle[2] = {(aside[0] + p[0]) / 2, (aside[1] + p[1]) / 2};
-    if (!begun) memcpy(first, p, sizeof first), memcpy(at, p, sizeof at), begun = true;
+    if (!begun && o->page) tesi_page_outline_move(o->page, p[0], p[1]);
+    if (!begun) memcpy(first, p, sizeof first), memcpy(at, p, sizeof at);
+    begun = true;
     if (has_aside)
       add_curve(o, at, aside, is_aside ? middle : p), memcpy(at, is_aside ? middle : p, sizeof at);
     if (!is_aside && !has_aside) add_edge(o, at, p), memcpy(at, p, sizeof at);
@@ -122,14 +133,20 @@ static void fill(TesiCanvas *canvas, const Outline *o, TesiColour colour) {
 
 void tesi_canvas_text(TesiCanvas *canvas, double x, double y, double size, double anchor, TesiColour colour,
                       const char *text) {
-  Outline o = {
-      .x = S * (x - anchor * tesi_text_width(size, text)), .y = S * y, .scale = S * size / TESI_FONT_CAPITAL};
+  const double per_pixel = canvas->page ? 1 : S;
+  char name[8];
+  Outline o = {.page = canvas->page,
+               .x = per_pixel * (x - anchor * tesi_text_width(size, text)),
+               .y = per_pixel * y,
+               .scale = per_pixel * size / TESI_FONT_CAPITAL};
+  if (o.page) tesi_page_outline_begin(o.page, tesi_colour_text(colour, name));
   while (*text) {
     const TesiGlyph *glyph = next_glyph(&text);
     if (!glyph) continue;
     o.edges = 0;
     for (const char *at = glyph->outline; *at; at += *at == ' ') at = add_contour(&o, at);
-    fill(canvas, &o, colour);
+    if (!o.page) fill(canvas, &o, colour);
     o.x += glyph->width * o.scale;
   }
+  if (o.page) tesi_page_outline_end(o.page);
 }

@@ -1,17 +1,17 @@
-/* Pictures: the scene, a colour bar, a title, axes; written by libpng. */
+/* Pictures: the scene, a colour bar, a title, axes; as PNG, or as a page of an image and shapes. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/work.h"
 #include "io/file.h"
+#include "io/picture/page.h"
 #include "io/picture/picture.h"
+#include "io/picture/png.h"
 #include "parallel/comm.h"
 #include "problem/problem.h"
 #include "tessera/report.h"
-#ifdef TESI_PNG
-#include <png.h>
-#endif
 
 static const TesiColour ink = {38, 42, 48}, faint = {120, 126, 134}, edge = {30, 33, 40};
 
@@ -191,7 +191,9 @@ static void draw_bar(const Picture *p, double x, double top, double bottom, cons
   const double u = p->unit, *range = p->range, width = range[1] - range[0];
   for (int i = 0; i < 256; i++) {
     const double y = bottom - (bottom - top) * i / 256;
-    tesi_canvas_fill(p->canvas, x, y - (bottom - top) / 256 - 0.5, x + 20 * u, y,
+    const double under =
+        y - (bottom - top) / 256 - 1.5; /* the next one hides it, so that no white shines through */
+    tesi_canvas_fill(p->canvas, x, fmax(under, top) - 0.5, x + 20 * u, y,
                      tesi_canvas_colour(p->canvas, i / 255.));
   }
   draw_label(p, x, top - 16 * u, frame);
@@ -286,61 +288,26 @@ static TesStatus set_out(TesContext *ctx, const TesPictureDesc *desc, bool flat,
   return tesi_canvas_create(ctx, width, (int)(over + height + under), &p->canvas);
 }
 
-#ifdef TESI_PNG
-static void put_bytes(png_structp png, png_bytep data, png_size_t size) {
-  if (tesi_file_write(png_get_io_ptr(png), data, size) != TES_OK) png_error(png, "the file");
-}
-
-static void put_nothing(png_structp png) {
-  (void)png;
-}
-
-static void keep_quiet(png_structp png, png_const_charp text) {
-  (void)png, (void)text;
-}
-
-/* libpng jumps back if it fails; no variable of ours changes in between. */
-static bool encode(png_structp png, png_infop info, TesiFile *file, int width, int height, TesiColour *pixels) {
-  if (setjmp(png_jmpbuf(png))) return false;
-  png_set_write_fn(png, file, put_bytes, put_nothing);
-  png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-               PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  /* rows differ little from the row above: one filter is enough, at a level four times as fast as the last */
-  png_set_filter(png, 0, PNG_FILTER_UP);
-  png_set_compression_level(png, 6);
-  png_write_info(png, info);
-  for (int j = 0; j < height; j++) png_write_row(png, (png_bytep)(pixels + (int64_t)j * width));
-  png_write_end(png, info);
-  return true;
-}
-
+/* The average of the samples as PNG. */
 static TesStatus write_png(TesContext *ctx, const TesiCanvas *canvas, const char *path) {
   TesStatus status = TES_OK;
   TesiColour *pixels = NULL;
   TesiFile *file = NULL;
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, keep_quiet);
-  png_infop info = png ? png_create_info_struct(png) : NULL;
-  if (!info) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a picture");
-  TES_TRY(tesi_canvas_average(canvas, &pixels));
+  char *png = NULL;
+  size_t length = 0;
+  status = tesi_canvas_average(canvas, &pixels);
+  if (status == TES_OK)
+    status = tesi_png_encode(ctx, canvas->width, canvas->height, pixels, path, &png, &length);
+  TES_TRY(tesi_agree(ctx, status));
   TES_TRY(tesi_file_create(ctx, path, &file));
-  if (!encode(png, info, file, canvas->width, canvas->height, pixels))
-    TES_FAIL(TES_IO, "cannot write %s", path);
+  TES_TRY(tesi_file_agree(ctx, tesi_file_write(file, png, length)));
   TES_TRY(tesi_file_commit(&file));
 done:
-  png_destroy_write_struct(&png, &info);
   tesi_file_discard(&file);
+  free(png);
   tesi_free(ctx, &pixels);
   return status;
 }
-#else
-static TesStatus write_png(TesContext *ctx, const TesiCanvas *canvas, const char *path) {
-  TesStatus status = TES_OK;
-  (void)canvas;
-  TES_FAIL(TES_MISSING, "%s: this build has no pictures: install libpng-dev and build again", path);
-done:
-  return status;
-}
-#endif
 
 static void make_title(const TesProblem *p, const TesPictureDesc *desc, const char *of, char text[200]) {
   const TesProblemInfo info = tes_problem_info(p);
@@ -369,6 +336,37 @@ static void choose_colours(const TesPictureDesc *desc, Picture *p) {
   tesi_canvas_use(p->canvas, diverging);
 }
 
+/* Everything in front of the field. */
+static void draw_front(const Picture *p, const TesiPictureFrame *frame) {
+  if (p->arrows) tesi_arrows_draw(p->arrows, tesi_arrow_longest(&p->extent.arrows), p->unit, p->canvas);
+  mark_ends(p);
+  draw_frame(p, frame, p->canvas->width - 122 * p->unit);
+}
+
+/* The samples as an image, and shapes in front of it. */
+static TesStatus write_page(TesContext *ctx, const Picture *p, const TesiPictureFrame *frame,
+                            const char *path) {
+  TesiCanvas *canvas = p->canvas;
+  TesiPage page = {0};
+  char *png = NULL;
+  size_t length = 0;
+  TesStatus status =
+      tesi_png_encode(ctx, TESI_CANVAS_SAMPLES * canvas->width, TESI_CANVAS_SAMPLES * canvas->height,
+                      canvas->sample, path, &png, &length);
+  if (status == TES_OK) status = tesi_page_begin(ctx, &page, path, canvas->width, canvas->height);
+  TES_TRY(tesi_agree(ctx, status));
+  page.fine = true;
+  tesi_page_image(&page, png, length);
+  canvas->page = &page;
+  draw_front(p, frame);
+  canvas->page = NULL;
+  TES_TRY(tesi_page_end(ctx, &page, path));
+done:
+  tesi_page_discard(&page);
+  free(png);
+  return status;
+}
+
 TesStatus tesi_picture_draw(TesContext *ctx, const TesiPictureFrame *frame, const TesiExtent *extent,
                             const TesiPictureSource *source, const char *path) {
   TesStatus status = TES_OK;
@@ -381,13 +379,13 @@ TesStatus tesi_picture_draw(TesContext *ctx, const TesiPictureFrame *frame, cons
   extend_over_ranks(ctx, &p.drawn);
   TES_TRY(tesi_canvas_merge(p.canvas, edge));
   tesi_canvas_close(p.canvas);
-  if (p.arrows) {
-    TES_TRY(tesi_arrows_merge(p.arrows));
-    tesi_arrows_draw(p.arrows, tesi_arrow_longest(&p.extent.arrows), p.unit, p.canvas);
+  if (p.arrows) TES_TRY(tesi_arrows_merge(p.arrows));
+  if (tesi_page_is_asked(path)) {
+    TES_TRY(write_page(ctx, &p, frame, path));
+  } else {
+    draw_front(&p, frame);
+    TES_TRY(write_png(ctx, p.canvas, path));
   }
-  mark_ends(&p);
-  draw_frame(&p, frame, p.canvas->width - 122 * p.unit);
-  TES_TRY(write_png(ctx, p.canvas, path));
 done:
   tesi_arrows_destroy(&p.arrows);
   tesi_canvas_destroy(&p.canvas);
@@ -434,11 +432,6 @@ done:
   return status;
 }
 
-TesStatus tes_picture_check(TesContext *context, const char *path) {
-  if (!path) return TES_OK;
-  return tes_has_part("png") ? tes_file_check(context, path) : write_png(context, NULL, path);
-}
-
 TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *desc, const char *path) {
   TesContext *ctx = problem->context;
   TesStatus status = TES_OK;
@@ -459,7 +452,7 @@ TesStatus tes_picture_write(const TesProblem *problem, const TesPictureDesc *des
   TES_CHECK((int)desc->colours >= TES_COLOUR_MAP_AUTO && desc->colours <= TES_COLOUR_MAP_DIVERGING,
             "colours are %d, expected %d..%d", (int)desc->colours, TES_COLOUR_MAP_AUTO,
             TES_COLOUR_MAP_DIVERGING);
-  if (!tes_has_part("png")) TES_TRY(write_png(ctx, NULL, path));
+  if (!tes_has_part("png")) TES_TRY(tesi_png_encode(ctx, 0, 0, NULL, path, NULL, NULL));
   TES_TRY(tesi_quantity_create(problem->mesh, of, false, fields, field, &q));
   TesiScene scene = {.quantity = q, .mesh = problem->mesh, .slice = desc->slice, .at = desc->at};
   TesiPictureSource source = {draw_scene, &scene};
