@@ -532,7 +532,8 @@ const TesiKey tesi_case_keys[] = {
    .help = "a picture: FILE (PNG; SVG or PDF if it ends in .svg or .pdf), or {file (or --png FILE), of (u), slice "
      "(3D: z=0.5), edges (false), width (900), every (1), range ([least, largest]), colours (auto; viridis, "
      "diverging), title, warp (elasticity: points are drawn at x + warp times displacement), arrows (true: of velocity "
-     "or displacement; a list of expressions, as [-ux, -uy])}; one per step of an adaptive solve; in time as output.vtu"},
+     "or displacement; a list of expressions, as [-ux, -uy])}; one per step of an adaptive solve; in time as "
+     "output.vtu"},
   {.path = "output.film", .type = TESI_KEY_FILE, .target = AT(c.film), .fallback_note = "none",
    .help = "in time, and of adaptive solves: the pictures of output.png, which are PNG files, one after the other, ten "
      "a second, as one animated PNG"},
