@@ -4,6 +4,7 @@ any number of ranks, ends as a run that was not interrupted. Where the number of
 bits. Ends with 77 where mpirun or a part of the program is missing."""
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -103,18 +104,39 @@ def runs_go_on(folder, name, text, half):
         check(is_quiet(errors), f"{name} on {ranks}: {errors}")
         series[ranks] = rows(folder, "series.csv") if "series.csv" in text else []
     for ranks in sorted({a for a, _ in ways}):
-        options = ["--set", f"time.end={half}", "--set", f"output.checkpoint=half{ranks}.h5"]
+        options = ["--set", f"time.end={half}", "--set", f"output.checkpoint=half{ranks}.h5",
+                   "--set", f"output.vtkhdf=half{ranks}.vtkhdf"]
         code, _, errors = solve(folder, 0 if ranks == 1 else ranks, f"{name}.yaml", *options)
         check(code == 0 and is_quiet(errors), f"{name} until {half} on {ranks}: {errors}")
     for a, b in ways:
         what = f"{name} of {a} on {b}"
-        code, report, errors = solve(folder, 0 if b == 1 else b, f"{name}.yaml", "--restart", f"half{a}.h5")
+        options = ["--restart", f"half{a}.h5", "--set", f"output.vtkhdf=half{a}.vtkhdf"]
+        code, report, errors = solve(folder, 0 if b == 1 else b, f"{name}.yaml", *options)
         check(code == 0 and is_quiet(errors), f"{what}: {code} {errors}")
         same(what, whole[b], report, 1e-9 if a != b else 1e-11 if name in ("waves", "stream", "lid") else 0)
         again = rows(folder, "series.csv") if series[b] else []
         check(len(again) == len(series[b]), f"{what}: {len(again)} rows of the series, not {len(series[b])}")
         check(all(is_near(x, y, 1e-9) for p, q in zip(series[b][-1:], again[-1:]) for x, y in zip(p, q)),
               f"{what}: {again[-1:]}, not {series[b][-1:]}")
+
+
+def files_have_the_same_fields(folder):
+    """Of a box that is a mesh of trees on several ranks: arrays and points of VTU files, also of degree 1, which the
+    cells of trees do not have."""
+    write(folder, "fields.yaml", HEAT)
+    seen = []
+    for ranks in (0, 2):
+        code, _, errors = solve(folder, ranks, "fields.yaml", "--vtu", "f.vtu", "--set", "space.degree=1")
+        check(code == 0 and not errors, f"fields on {ranks}: {code} {errors}")
+        pieces = ["f-000.vtu"] if not ranks else [f"f-000_{i:04}.vtu" for i in range(ranks)]
+        names, points = set(), 0
+        for piece in pieces:
+            with open(os.path.join(folder, piece), "rb") as file:
+                head = file.read().decode("latin-1")
+            names.add(" ".join(re.findall(r'Name="(\w+)"', head)))
+            points += int(re.search(r'NumberOfPoints="(\d+)"', head).group(1))
+        seen.append((names, points))
+    check(seen[0] == seen[1] and len(seen[0][0]) == 1 and seen[0][1] == 4 * 24, f"fields of one and two ranks: {seen}")
 
 
 def solutions_are_taken_up(folder):
@@ -176,6 +198,7 @@ def main():
             runs_go_on(folder, name, text, half)
         solutions_are_taken_up(folder)
         fields_are_initial_values(folder)
+        files_have_the_same_fields(folder)
         what_fails(folder)
     return 1 if wrote_faults() else 0
 

@@ -129,6 +129,9 @@ typedef struct TesMeshDesc {
    *  With geometry_degree 0 the cells have the map itself, which must be an expression, since its derivatives are
    *  needed; with m >= 1 they have the polynomial Q_m through its values, and callbacks are allowed. */
   const TesFunction *map[3];
+  /** Forests of a box that stand for a mesh of kind box: files for ParaView are as of kind box, without the field
+   *  `level`. */
+  bool as_grid;
   uint64_t shuffle; /**< not 0: seed of a random order of the cells */
 } TesMeshDesc;
 

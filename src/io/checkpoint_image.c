@@ -202,6 +202,7 @@ static TesStatus make_forest_space(TesiImage *m, TesSpace **space) {
   TES_TRY(tesi_store_get(m->store, "dirichlet", TESI_STORE_BYTES, h[W_BOUNDARIES] + 1, &m->given, NULL));
   TES_TRY(tesi_trees_restore(ctx, &m->trees, &trees));
   TES_TRY(tesi_forest_rebuild(ctx, trees, m->geometry_degree, &m->leaves, &forest));
+  forest->as_grid = m->wanted && m->wanted->as_grid;
   TES_TRY(tes_space_create(ctx,
                            &(TesSpaceDesc){.mesh = forest,
                                            .degree = (int)h[W_DEGREE],

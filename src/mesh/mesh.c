@@ -112,6 +112,7 @@ TesStatus tes_mesh_create(TesContext *context, const TesMeshDesc *desc, TesMesh 
   if (kind == TES_MESH_CELLS) TES_TRY(tesi_mesh_create_cells(ctx, desc, mesh));
   if (kind == TES_MESH_FOREST) TES_TRY(tesi_mesh_create_forest(ctx, desc, mesh));
   if (desc->refine_where) TES_TRY(tesi_mesh_refine_where(desc, mesh));
+  (*mesh)->as_grid = kind == TES_MESH_FOREST && desc->as_grid;
 done:
   tesi_work_end(ctx);
   return tesi_agree(ctx, status);

@@ -29,6 +29,7 @@ struct TesMesh {
   TesiTrees *coarse;
   const TesiP4est *p4est; /* the functions; NULL: cells of trees */
   void *forest;           /* of p4est */
+  bool as_grid;           /* files show it as a mesh of kind box */
   int depth;              /* a tree is 2^depth long */
   TesiLeaves leaves;
   uint16_t *mask; /* [cells] TesMask of a forest: what hangs; NULL until tesi_forest_masks() */

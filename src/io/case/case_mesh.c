@@ -78,13 +78,16 @@ bool tesi_case_maps_spacing(const TesiCaseReader *r) {
 }
 
 /* Whether the case has keys that only trees have. */
-static bool wants_trees(const TesiCaseReader *r) {
-  if (is_for_one_rank(r) && (!tesi_case_given(r, "mesh.box.spacing") || tesi_case_maps_spacing(r)))
-    return true;
+static bool needs_trees(const TesiCaseReader *r) {
   return tesi_case_given(r, "mesh.refine_where") || tesi_case_given(r, "adapt") ||
          tesi_case_given(r, "mesh.map") ||
          (is_periodic(r) && (tesi_case_given(r, "solver.coarse") || tesi_case_given(r, "solver.coarsening") ||
                              is_patch_of_cells(r->draft.c.problem.solver.smoother)));
+}
+
+static bool wants_trees(const TesiCaseReader *r) {
+  const bool graded = tesi_case_given(r, "mesh.box.spacing");
+  return needs_trees(r) || (is_for_one_rank(r) && (!graded || tesi_case_maps_spacing(r)));
 }
 
 TesiMeshRow tesi_case_mesh_row(const TesiCaseReader *r) {
@@ -123,6 +126,7 @@ static TesStatus choose_kind(TesiCaseReader *r) {
   TesStatus status = TES_OK;
   TesMeshDesc *mesh = &r->draft.c.mesh;
   if (mesh->kind == TES_MESH_BOX) TES_TRY(refuse_box(r));
+  mesh->as_grid = mesh->domain == TES_DOMAIN_BOX && mesh->kind != TES_MESH_FOREST && !needs_trees(r);
   mesh->kind = tesi_case_mesh_row(r) == TESI_TREES ? TES_MESH_FOREST : TES_MESH_BOX;
   if (mesh->domain == TES_DOMAIN_BOX && mesh->kind == TES_MESH_BOX && is_for_one_rank(r))
     TES_TRY(tesi_case_refuse(

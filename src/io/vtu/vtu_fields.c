@@ -17,7 +17,7 @@
 enum { FIELDS = 16, COMPONENTS = 3 };
 
 /* The cells of the file. Their degree is the degree of the space, or of the geometry if that is larger: so the file
- * has the mapping of the cells and the functions over them exactly. */
+ * has the mapping of the cells and the functions over them exactly. Trees that stand for a grid have straight cells. */
 typedef struct Cells {
   const TesSpace *space;
   const TesiAxis *axis; /* NULL: no box */
@@ -45,7 +45,7 @@ static TesStatus take_cells(const TesSpace *space, Cells *cells) {
   *cells = (Cells){.space = space, .axis = tesi_space_axes(space), .degree = space->degree, .n = 1};
   if (!cells->axis) {
     TES_TRY(tesi_mesh_geometry(space->mesh, &g));
-    cells->degree = tesi_max(space->degree, g->degree);
+    if (!space->mesh->as_grid) cells->degree = tesi_max(space->degree, g->degree);
   }
   const int m = cells->degree + 1;
   for (int d = 0; d < space->dim; d++) cells->n *= m;
@@ -202,7 +202,7 @@ done:
 /* The data of cells that the mesh has; returns their number. */
 static int mesh_fields(const TesMesh *mesh, Field *state, TesVtuArray *cells) {
   int n = 0;
-  if (mesh->kind == TES_MESH_FOREST)
+  if (mesh->kind == TES_MESH_FOREST && !mesh->as_grid)
     cells[n++] = (TesVtuArray){.name = "level", .fill = fill_level, .user = state, .version = 1};
   if (tes_mesh_materials(mesh))
     cells[n++] = (TesVtuArray){.name = "material", .fill = fill_material, .user = state, .version = 1};

@@ -126,7 +126,8 @@ TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const T
   int degree = problem->space->degree + (flow && !flow->scalar);
   const int count = choose(problem, shown);
   if (problem->mesh->kind != TES_MESH_BOX) TES_TRY(tesi_mesh_geometry(problem->mesh, &geometry));
-  if (geometry) degree = tesi_max(degree, geometry->degree); /* the file has the cells' mapping exactly */
+  if (geometry && !problem->mesh->as_grid)
+    degree = tesi_max(degree, geometry->degree); /* the file has the cells' mapping exactly */
   TES_NEW(&nodes);
   place_nodes(problem->mesh, degree, nodes);
   for (int i = 0; i < count; i++) {
