@@ -260,7 +260,7 @@ static TesStatus fill_lanes(const TesiBatches *b, const TesiBatch *batch, const 
   TesStatus status = TES_OK;
   if (f) tesi_function_values(f, n, at->x[0], at->x[1], at->x[2], 0, to);
   for (int64_t i = 0; i < n && !f; i++) to[i] = 0;
-  if (!is_finite(b->points, to)) status = check_lanes(b, batch, f, lanes, at, to);
+  if (!b->lenient && !is_finite(b->points, to)) status = check_lanes(b, batch, f, lanes, at, to);
   for (int64_t i = 0; i < n && !all; i++)
     if (lanes[i % TESI_BATCH]) values[i] = to[i];
   return status;

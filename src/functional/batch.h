@@ -123,6 +123,7 @@ struct TesiBatches {
   /* of elements rt and dg, by nodal values of Q_(k+1) */
   const TesiRtTables *tables;
   int part;
+  bool lenient; /* values of functions need not be finite */
   double geometry_B[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)],
       geometry_G[TESI_GEOMETRY_POINTS * (TESI_GEOMETRY_DEGREE + 1)]; /* [q][m + 1] */
 };
@@ -172,7 +173,7 @@ void tesi_batch_integrate(TesiSums *sums, int64_t task, const TesiBatch *batch, 
 void tesi_batch_integrate_slope(TesiSums *sums, int64_t task, const TesiBatch *batch,
                                 const TesiBatchPoints *at, int direction, const double *values, double *work);
 /* values[points] <- f[lane] at the points (NULL: 0). scratch: [points]. Errors: TES_NAN; the message gives function and
- * point. */
+ * point, unless b->lenient. */
 TesStatus tesi_batch_values(const TesiBatches *b, const TesiBatch *batch,
                             const TesFunction *const f[TESI_BATCH], const TesiBatchPoints *at, double *values,
                             double *scratch);

@@ -1,36 +1,64 @@
 #include "functional/quantity_batches.h"
 
-enum { FIXED = 6 }; /* arrays [points][lane]: coordinates, weights, values, scratch */
+enum { FIXED = 5 + 9 }; /* arrays [points][lane]: coordinates, weights, scratch, J */
 
-TesStatus tesi_quantity_batches_create(const TesiQuantity *q, const TesSpace *space, int material,
-                                       TesiPointRule rule, int points, TesiQuantityBatches *batches) {
-  TesContext *ctx = q->context;
+/* Whether sources of two quantities are one. */
+static bool is_same(const TesiQuantity *q, int source, const TesiQuantity *other, int number) {
+  return q->source[source].vector == other->source[number].vector &&
+         q->source[source].space == other->source[number].space &&
+         q->source[source].part == other->source[number].part &&
+         q->source[source].coefficient == other->source[number].coefficient &&
+         q->source[source].by_material == other->source[number].by_material &&
+         q->source[source].rate.is == other->source[number].rate.is;
+}
+
+/* The number of a source among the different ones. */
+static int add_source(TesiQuantityBatches *batches, const TesiQuantity *q, int source) {
+  int i = 0;
+  while (i < batches->sources && !is_same(q, source, batches->source[i].quantity, batches->source[i].number))
+    i++;
+  if (i == batches->sources)
+    batches->source[batches->sources++].quantity = q, batches->source[i].number = source;
+  return i;
+}
+
+TesStatus tesi_quantity_batches_create(int quantities, const TesiQuantity *const *quantity,
+                                       const TesSpace *space, int material, TesiPointRule rule, int points,
+                                       TesiQuantityBatches *batches) {
   TesStatus status = TES_OK;
-  *batches = (TesiQuantityBatches){.quantity = q, .material = material};
-  for (int s = 0; s < q->sources; s++) {
+  TesContext *ctx = space->context;
+  *batches = (TesiQuantityBatches){.quantities = quantities, .material = material};
+  for (int i = 0; i < quantities; i++) {
+    batches->quantity[i] = quantity[i];
+    for (int s = 0; s < quantity[i]->sources; s++)
+      batches->source_of[i][s] = add_source(batches, quantity[i], s);
+  }
+  for (int i = 0; i < batches->sources; i++) {
+    const TesiQuantity *q = batches->source[i].quantity;
+    const int s = batches->source[i].number;
     if (q->source[s].coefficient) continue;
     TES_TRY(tesi_batches_create_values(q->source[s].space, rule, points, q->source[s].part,
-                                       q->source[s].nodes, &batches->batches[s]));
+                                       q->source[s].nodes, &batches->source[i].batches));
   }
-  TES_TRY(tesi_batches_create_values(space, rule, points, 0, NULL, &batches->batches[TESI_SOURCES]));
-  batches->at = batches->batches[TESI_SOURCES];
+  TES_TRY(tesi_batches_create_values(space, rule, points, 0, NULL, &batches->at));
 done:
   return status;
 }
 
 void tesi_quantity_batches_free(TesiQuantityBatches *batches) {
-  for (int s = 0; s <= TESI_SOURCES; s++) tesi_batches_destroy(&batches->batches[s]);
+  for (int i = 0; i < batches->sources; i++) tesi_batches_destroy(&batches->source[i].batches);
+  tesi_batches_destroy(&batches->at);
 }
 
 int64_t tesi_quantity_batches_memory(const TesiQuantityBatches *batches) {
   const TesiBatches *b = batches->at;
-  return (FIXED + 9 + 4 * batches->quantity->sources) * tesi_batches_array(b) + tesi_batches_work(b);
+  return (FIXED + batches->quantities + 4 * batches->sources) * tesi_batches_array(b) + tesi_batches_work(b);
 }
 
 /* Sets the weights in cells of other materials to zero. */
 static void leave_out(const TesiQuantityBatches *batches, const TesiBatch *batch, double *weight) {
   for (int l = 0; batches->material >= 0 && l < batch->count; l++) {
-    if (tes_mesh_material(batches->quantity->mesh, batch->first + l) == batches->material) continue;
+    if (tes_mesh_material(batches->quantity[0]->mesh, batch->first + l) == batches->material) continue;
     for (int64_t p = 0; p < batches->at->points; p++) weight[p * TESI_BATCH + l] = 0;
   }
 }
@@ -40,37 +68,71 @@ static TesStatus coefficient_values(const TesiQuantityBatches *batches, int sour
                                     const TesiBatchPoints *at, double *values, double *scratch) {
   const TesFunction *of[TESI_BATCH];
   for (int l = 0; l < TESI_BATCH; l++)
-    of[l] = tesi_quantity_coefficient(batches->quantity, source, batch->first + tesi_min(l, batch->count - 1));
+    of[l] = tesi_quantity_coefficient(batches->source[source].quantity, batches->source[source].number,
+                                      batch->first + tesi_min(l, batch->count - 1));
   return tesi_batch_values(batches->at, batch, of, at, values, scratch);
 }
 
-TesStatus tesi_quantity_batch(const TesiQuantityBatches *batches, const TesiBatch *batch, double *memory,
-                              TesiBatchPoints *at, double **values) {
-  const TesiQuantity *q = batches->quantity;
+/* A source: its values, and its gradient behind them where it is needed, to[4][points]. */
+static TesStatus evaluate(const TesiQuantityBatches *batches, int source, bool gradient,
+                          const TesiBatch *batch, const TesiBatchPoints *at, double *to, double *scratch) {
+  const TesiBatches *b = batches->source[source].batches;
+  const TesiQuantity *q = batches->source[source].quantity;
+  const int64_t n = tesi_batches_array(batches->at);
+  if (!b) return coefficient_values(batches, source, batch, at, to, scratch);
+  tesi_batch_evaluate(b, batch, q->source[batches->source[source].number].values, to, scratch);
+  if (gradient)
+    tesi_batch_differentiate(b, batch, at, to, (double *const[3]){to + n, to + 2 * n, to + 3 * n});
+  return TES_OK;
+}
+
+/* values[points] <- a quantity, from its sources. */
+static void combine(const TesiQuantityBatches *batches, int quantity, const TesiBatchPoints *at,
+                    const double *sources, double *values) {
+  const TesiQuantity *q = batches->quantity[quantity];
+  const int64_t n = tesi_batches_array(batches->at);
+  const double *value[TESI_SOURCES], *gradient[TESI_SOURCES][3];
+  for (int s = 0; s < q->sources; s++) {
+    value[s] = sources + 4 * n * batches->source_of[quantity][s];
+    for (int d = 0; d < 3; d++) gradient[s][d] = value[s] + (1 + d) * n;
+  }
+  tesi_quantity_values(q, n, (const double *const[3]){at->x[0], at->x[1], at->x[2]}, NULL, value,
+                       (const double *const(*)[3])gradient, values);
+}
+
+/* What some quantities need of the sources. */
+typedef struct Need {
+  bool value, gradient;
+} Need;
+
+static void find_needs(const TesiQuantityBatches *batches, int first, int count, Need *need) {
+  for (int i = first; i < first + count; i++)
+    for (int s = 0; s < batches->quantity[i]->sources; s++) {
+      Need *of = &need[batches->source_of[i][s]];
+      of->value = true;
+      of->gradient = of->gradient || batches->quantity[i]->source[s].gradient;
+    }
+}
+
+TesStatus tesi_quantity_batch(const TesiQuantityBatches *batches, const TesiBatch *batch, int first,
+                              int count, double *memory, TesiBatchPoints *at, double **values) {
   const TesiBatches *b = batches->at;
   const int64_t n = tesi_batches_array(b);
-  const int jacobians = b->geometry ? b->dim * b->dim : 0;
+  Need need[TESI_QUANTITIES * TESI_SOURCES] = {{false}};
+  TesStatus status = TES_OK;
   *at = (TesiBatchPoints){.x = {memory, memory + n, memory + 2 * n},
                           .weight = memory + 3 * n,
-                          .J = b->geometry ? memory + FIXED * n : NULL};
-  double *scratch = memory + 5 * n, *next = memory + (FIXED + jacobians) * n;
-  const double *value[TESI_SOURCES], *gradient[TESI_SOURCES][3] = {{NULL}};
-  *values = memory + 4 * n;
-  b->kind->points(b, batch, true, at, next + 4 * q->sources * n);
-  for (int s = 0; s < q->sources; s++, next += 4 * n) {
-    double *const slopes[3] = {next + n, next + 2 * n, next + 3 * n};
-    value[s] = next;
-    if (q->source[s].coefficient) {
-      const TesStatus status = coefficient_values(batches, s, batch, at, next, scratch);
-      if (status != TES_OK) return status;
-      continue;
-    }
-    tesi_batch_evaluate(batches->batches[s], batch, q->source[s].values, next, scratch);
-    if (q->source[s].gradient) tesi_batch_differentiate(batches->batches[s], batch, at, next, slopes);
-    for (int d = 0; d < 3; d++) gradient[s][d] = slopes[d];
-  }
+                          .J = b->geometry ? memory + 5 * n : NULL};
+  double *scratch = memory + 4 * n, *sources = memory + (FIXED + batches->quantities) * n;
+  find_needs(batches, first, count, need);
+  b->kind->points(b, batch, true, at, sources + 4 * batches->sources * n);
+  for (int s = 0; s < batches->sources && status == TES_OK; s++)
+    if (need[s].value)
+      status = evaluate(batches, s, need[s].gradient, batch, at, sources + 4 * s * n, scratch);
   leave_out(batches, batch, at->weight);
-  tesi_quantity_values(q, n, (const double *const[3]){at->x[0], at->x[1], at->x[2]}, NULL, value,
-                       (const double *const(*)[3])gradient, *values);
-  return TES_OK;
+  for (int i = 0; i < count; i++) {
+    values[i] = memory + (FIXED + first + i) * n;
+    if (status == TES_OK) combine(batches, first + i, at, sources, values[i]);
+  }
+  return status;
 }

@@ -51,12 +51,12 @@ typedef struct Task {
 
 static TesStatus sum_values(const Task *task, const TesiBatch *batch, const TesiBatchPoints *at,
                             const double *values, Fold *sum) {
-  TesContext *ctx = task->of.quantity->context;
+  TesContext *ctx = task->of.at->context;
   TesStatus status = TES_OK;
   for (int64_t i = 0; i < tesi_batches_array(task->of.at); i++) {
     if (at->weight[i] == 0) continue;
     if (!isfinite(values[i]))
-      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(task->of.quantity->function),
+      TES_FAIL(TES_NAN, "%s is %g at (%.6g, %.6g, %.6g)", tes_function_text(task->of.quantity[0]->function),
                values[i], at->x[0][i], at->x[1][i], at->x[2][i]);
     fold_point(sum, at->weight[i], values[i], at->x[0][i], at->x[1][i], at->x[2][i]);
     if (task->cells) task->cells[batch->first + i % TESI_BATCH] += at->weight[i] * values[i];
@@ -68,7 +68,7 @@ done:
 static TesStatus sum_batch(const Task *task, const TesiBatch *batch, double *memory, Fold *sum) {
   TesiBatchPoints at;
   double *values;
-  const TesStatus status = tesi_quantity_batch(&task->of, batch, memory, &at, &values);
+  const TesStatus status = tesi_quantity_batch(&task->of, batch, 0, 1, memory, &at, &values);
   return status == TES_OK ? sum_values(task, batch, &at, values, sum) : status;
 }
 
@@ -103,7 +103,7 @@ static void sum_span(const void *data, TesiSpan span) {
 
 /* One sum per task, added in order: the same for every number of threads. */
 static TesStatus sum_tasks(Task *task, Fold *sum) {
-  TesContext *ctx = task->of.quantity->context;
+  TesContext *ctx = task->of.at->context;
   TesStatus status = TES_OK;
   const TesiBatches *b = task->of.at;
   const int threads = tes_context_threads(ctx);
@@ -133,7 +133,7 @@ static TesStatus over_cells(const TesiQuantity *q, const TesSpace *space, const 
   TesStatus status = TES_OK;
   Task task = {.cells = cells};
   const int material = what->where == TES_ON_MATERIAL ? what->number : -1;
-  TES_TRY(tesi_quantity_batches_create(q, space, material, rule, points, &task.of));
+  TES_TRY(tesi_quantity_batches_create(1, &q, space, material, rule, points, &task.of));
   TES_TRY(sum_tasks(&task, sum));
 done:
   tesi_quantity_batches_free(&task.of);

@@ -44,7 +44,7 @@ static TesStatus add_batch(const Cells *c, int64_t task, int64_t number, double 
   const TesiBatch batch = b->kind->batch(b, number);
   double *values, *work = memory + tesi_quantity_batches_memory(c->of);
   TesiBatchPoints at;
-  TesStatus status = tesi_quantity_batch(c->of, &batch, memory, &at, &values);
+  TesStatus status = tesi_quantity_batch(c->of, &batch, 0, 1, memory, &at, &values);
   for (int64_t i = 0; i < n && status == TES_OK; i++) {
     if (at.weight[i] != 0)
       status = check_value(c->slope->quantity, values[i], (double[]){at.x[0][i], at.x[1][i], at.x[2][i]});
@@ -79,11 +79,11 @@ static TesStatus over_cells(const Slope *slope, int material) {
   TesStatus status = TES_OK;
   const int threads = tes_context_threads(ctx), q = slope->degree + 3,
             points = tesi_space_box(slope->part) ? q : tesi_min(q, TESI_GEOMETRY_POINTS);
-  TesiQuantityBatches of = {.quantity = NULL};
+  TesiQuantityBatches of = {.quantities = 0};
   TesiSums sums = {0};
   int failed = TES_OK;
   Cells cells = {.slope = slope, .of = &of, .sums = &sums, .failed = &failed};
-  TES_TRY(tesi_quantity_batches_create(slope->quantity, slope->part, material, TESI_GAUSS, points, &of));
+  TES_TRY(tesi_quantity_batches_create(1, &slope->quantity, slope->part, material, TESI_GAUSS, points, &of));
   cells.part = of.at;
   cells.share = tesi_quantity_batches_memory(&of) + 5 * tesi_batches_array(of.at);
   TES_ALLOC(&cells.memory, cells.share * threads);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/work.h"
 #include "io/vtu/vtu.h"
+#include "io/vtu/vtu_values.h"
 #include "basis/gauss.h"
 #include "basis/lagrange.h"
 #include "device/vector.h"
@@ -12,6 +13,7 @@
 #include "mesh/mesh.h"
 #include "problem/in_time.h"
 #include "space/space.h"
+#include "tensor/contract.h"
 #include "tessera/vtu.h"
 
 enum { FIELDS = 16, COMPONENTS = 3 };
@@ -20,12 +22,12 @@ enum { FIELDS = 16, COMPONENTS = 3 };
  * has the mapping of the cells and the functions over them exactly. Trees that stand for a grid have straight cells. */
 typedef struct Cells {
   const TesSpace *space;
-  const TesiAxis *axis; /* NULL: no box */
-  int degree, n;        /* nodes of a cell */
-  double *xi, *at,
-      *J; /* [n][dim]: the nodes on the reference cell, and scratch for the nodes in space; [dim][dim][n] */
+  const TesiAxis *axis;         /* NULL: no box */
+  int degree, n;                /* nodes of a cell */
   const TesiGeometry *geometry; /* no box: */
+  double *J;                    /* [dim][dim][n]: scratch */
   double *B, *G;                /* [degree + 1][degree of the geometry + 1]: its basis at the nodes */
+  double *values;               /* [degree + 1][degree of the space + 1]: the basis of the space there */
 } Cells;
 
 typedef struct Field {
@@ -41,7 +43,7 @@ static TesStatus take_cells(const TesSpace *space, Cells *cells) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   const TesiGeometry *g = NULL;
-  double node[TESI_MAX_POINTS], of_geometry[TESI_MAX_POINTS];
+  double node[TESI_MAX_POINTS], of_geometry[TESI_MAX_POINTS], of_space[TESI_MAX_POINTS];
   *cells = (Cells){.space = space, .axis = tesi_space_axes(space), .degree = space->degree, .n = 1};
   if (!cells->axis) {
     TES_TRY(tesi_mesh_geometry(space->mesh, &g));
@@ -49,26 +51,24 @@ static TesStatus take_cells(const TesSpace *space, Cells *cells) {
   }
   const int m = cells->degree + 1;
   for (int d = 0; d < space->dim; d++) cells->n *= m;
-  TES_ALLOC(&cells->xi, cells->n * space->dim);
-  TES_ALLOC(&cells->at, cells->n * space->dim);
-  tesi_gauss_lobatto(m, node, NULL);
-  for (int i = 0; i < cells->n; i++)
-    for (int d = 0, rest = i; d < space->dim; d++, rest /= m) cells->xi[i * space->dim + d] = node[rest % m];
   if (!g) return TES_OK;
   cells->geometry = g;
   TES_ALLOC(&cells->J, cells->n * space->dim * space->dim);
   TES_ALLOC(&cells->B, m * (g->degree + 1));
   TES_ALLOC(&cells->G, m * (g->degree + 1));
+  TES_ALLOC(&cells->values, m * (space->degree + 1));
+  tesi_gauss_lobatto(m, node, NULL);
   tesi_gauss_lobatto(g->degree + 1, of_geometry, NULL);
+  tesi_gauss_lobatto(space->degree + 1, of_space, NULL);
   tesi_lagrange(g->degree + 1, of_geometry, m, node, cells->B, cells->G);
+  tesi_lagrange(space->degree + 1, of_space, m, node, cells->values, NULL);
 done:
   return status;
 }
 
 static void free_cells(TesContext *ctx, Cells *cells) {
-  tesi_free(ctx, &cells->xi);
-  tesi_free(ctx, &cells->at);
   tesi_free(ctx, &cells->J);
+  tesi_free(ctx, &cells->values);
   tesi_free(ctx, &cells->B);
   tesi_free(ctx, &cells->G);
 }
@@ -120,10 +120,16 @@ static void read_cell(const Field *field, int component, int64_t cell, double *o
   const Cells *of = field->cells;
   const TesSpace *space = field->space->scalar[component];
   const double *values = field->values + field->space->first[component];
-  double local[MOST];
+  const int n = space->degree + 1;
+  double local[2][MOST], *from = local[0], *to = local[1];
+  int extent[3] = {n, n, space->dim == 3 ? n : 1};
   const bool same = of->degree == space->degree;
-  tesi_space_read_cell(space, cell, values, same ? out : local);
-  if (!same) tesi_local_values(space->dim, space->degree, local, of->n, of->xi, out, NULL);
+  tesi_space_read_cell(space, cell, values, same ? out : from);
+  for (int d = 0; d < space->dim && !same; d++) {
+    tesi_contract(of->values, of->degree + 1, n, false, extent, d, from, d == space->dim - 1 ? out : to);
+    double *const swap = from;
+    from = to, to = swap;
+  }
 }
 
 static void fill_component(const Field *field, int component, int64_t cell, double *out) {
@@ -221,51 +227,8 @@ done:
   return status;
 }
 
-/* One expression per component, at the nodes of a cell. */
-typedef struct Derived {
-  const Cells *cells;
-  const char *name;
-  int components;
-  TesiQuantity *quantity[6];
-  double *x, *J; /* of a cell's nodes */
-} Derived;
-
-static TesStatus fill_derived(void *user, int64_t first, int64_t count, double *values) {
-  const Derived *d = user;
-  const int n = d->cells->n, dim = d->cells->space->dim;
-  const double *xi = d->cells->xi;
-  TesStatus status = TES_OK;
-  for (int64_t c = 0; c < count && status == TES_OK; c++) {
-    status = tesi_mesh_points(d->cells->space->mesh, first + c, n, xi, d->x, d->J);
-    for (int k = 0; k < d->components && status == TES_OK; k++)
-      for (int at = 0; at < n; at += TESI_QUANTITY_POINTS)
-        tesi_quantity_at(d->quantity[k], first + c, tesi_min(TESI_QUANTITY_POINTS, n - at), xi + at * dim,
-                         d->x + at * dim, d->J + at * dim * dim, NULL,
-                         values + (c * d->components + k) * n + at);
-  }
-  return status;
-}
-
-static TesStatus begin_derived(const TesSpace *space, const Cells *cells, Derived *d, TesVtuArray *array) {
-  TesContext *ctx = space->context;
-  TesStatus status = TES_OK;
-  const int n = cells->n, dim = space->dim;
-  d->cells = cells;
-  TES_ALLOC(&d->x, n * dim);
-  TES_ALLOC(&d->J, n * dim * dim);
-  *array = (TesVtuArray){.name = d->name, .components = d->components, .fill = fill_derived, .user = d};
-done:
-  return status;
-}
-
-static void end_derived(TesContext *ctx, Derived *d) {
-  for (int k = 0; k < 6; k++) tesi_quantity_destroy(&d->quantity[k]);
-  tesi_free(ctx, &d->x);
-  tesi_free(ctx, &d->J);
-}
-
-static TesStatus write_fields(const TesSpace *space, int count, const TesVtuField *fields, int derived_count,
-                              Derived *derived, int cell_count, const TesVtuArray *cell_fields,
+static TesStatus write_fields(const TesSpace *space, int count, const TesVtuField *fields,
+                              TesiVtuValues *derived, int cell_count, const TesVtuArray *cell_fields,
                               TesiVtuSink sink, void *user) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -273,6 +236,7 @@ static TesStatus write_fields(const TesSpace *space, int count, const TesVtuFiel
   Field state[FIELDS] = {{0}}, geometry = {.cells = &of};
   TesVtuArray arrays[FIELDS] = {{0}}, cells[FIELDS + 2] = {{0}};
   double *work = NULL;
+  const int derived_count = derived ? derived->arrays : 0;
   TES_CHECK(count >= 0 && count + derived_count <= FIELDS && cell_count >= 0 && cell_count <= FIELDS,
             "%d fields and %d of cells, expected 0..%d", count, cell_count, FIELDS);
   TES_CHECK(tesi_space_axes(space->scalar[0]) || space->degree < TESI_HANGING_NODES,
@@ -283,7 +247,7 @@ static TesStatus write_fields(const TesSpace *space, int count, const TesVtuFiel
   TES_ALLOC(&work, 4 * of.n);
   geometry.work = work;
   for (int i = 0; i < count; i++) TES_TRY(begin_field(space, &of, &fields[i], work, &state[i], &arrays[i]));
-  for (int i = 0; i < derived_count; i++) TES_TRY(begin_derived(space, &of, &derived[i], &arrays[count + i]));
+  if (derived) TES_TRY(tesi_vtu_values_begin(derived, space->scalar[0], of.degree, arrays + count));
   int n = mesh_fields(space->mesh, &geometry, cells);
   for (int i = 0; i < cell_count; i++) cells[n++] = cell_fields[i];
   TES_TRY(sink(user, ctx,
@@ -309,30 +273,24 @@ static TesStatus write_file(void *user, TesContext *ctx, const TesVtuDesc *desc)
 
 TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuField *fields, int cell_count,
                                const TesVtuArray *cell_fields, const char *path) {
-  return write_fields(space, count, fields, 0, NULL, cell_count, cell_fields, write_file, (void *)path);
+  return write_fields(space, count, fields, NULL, cell_count, cell_fields, write_file, (void *)path);
 }
 
 /* Stress, and the names that files have: with jumps between cells. */
-static TesStatus derive(const TesProblem *p, Derived derived[FIELDS], int *count) {
+static TesStatus derive(const TesProblem *p, TesiVtuValues *derived) {
   static const char *const names[] = {"sxx", "syy", "szz", "sxy", "syz", "sxz"}, *const flat[] = {
                                                                                      "sxx", "syy", "sxy"};
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
-  const int dim = p->mesh->dim, fields = tesi_problem_fields(p, field);
-  if (p->equation->stressed) {
-    derived[0] = (Derived){.name = "stress", .components = dim == 3 ? 6 : 3};
-    *count = 1;
-  }
-  for (int k = 0; k < derived[0].components; k++)
-    TES_TRY(tesi_quantity_create(p->mesh, dim == 3 ? names[k] : flat[k], false, fields, field,
-                                 &derived[0].quantity[k]));
-  for (int i = 0; i < fields && *count < FIELDS; i++) {
-    if (!field[i].in_files) continue;
-    Derived *d = &derived[(*count)++];
-    *d = (Derived){.name = field[i].name, .components = 1};
-    TES_TRY(tesi_quantity_create(p->mesh, d->name, false, fields, field, &d->quantity[0]));
-  }
+  const bool solid = p->mesh->dim == 3;
+  const int fields = tesi_problem_fields(p, field);
+  if (p->equation->stressed)
+    TES_TRY(
+        tesi_vtu_values_add(derived, p->mesh, "stress", solid ? 6 : 3, solid ? names : flat, fields, field));
+  for (int i = 0; i < fields && derived->arrays < FIELDS; i++)
+    if (field[i].in_files)
+      TES_TRY(tesi_vtu_values_add(derived, p->mesh, field[i].name, 1, &field[i].name, fields, field));
 done:
   return status;
 }
@@ -341,12 +299,13 @@ static TesStatus write_all(const TesProblem *p, int count, const TesVtuField *fi
                            const TesVtuArray *cell_fields, TesiVtuSink sink, void *user) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  Derived derived[FIELDS] = {{0}};
-  int more = 0;
-  TES_TRY(derive(p, derived, &more));
-  TES_TRY(write_fields(p->space, count, fields, more, derived, cell_count, cell_fields, sink, user));
+  TesiVtuValues *derived = NULL;
+  TES_NEW(&derived);
+  TES_TRY(derive(p, derived));
+  TES_TRY(write_fields(p->space, count, fields, derived, cell_count, cell_fields, sink, user));
 done:
-  for (int i = 0; i < more; i++) end_derived(ctx, &derived[i]);
+  if (derived) tesi_vtu_values_free(derived);
+  tesi_free(ctx, &derived);
   return status;
 }
 

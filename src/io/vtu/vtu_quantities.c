@@ -2,9 +2,9 @@
  * may jump between cells. */
 #include <string.h>
 #include "basis/gauss.h"
-#include "functional/fields.h"
 #include "geometry/geometry.h"
 #include "io/vtu/vtu.h"
+#include "io/vtu/vtu_values.h"
 #include "problem/field_rows.h"
 #include "problem/in_time.h"
 
@@ -32,14 +32,8 @@ static const Shown of_scalars[3 * SCALAR] = {
 typedef struct Nodes {
   const TesMesh *mesh;
   int n;
-  double xi[3 * MOST], x[3 * MOST], J[9 * MOST], value[MOST];
+  double xi[3 * MOST], x[3 * MOST];
 } Nodes;
-
-typedef struct Field {
-  Nodes *nodes;
-  int components;
-  TesiQuantity *quantity[3];
-} Field;
 
 static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, double *values) {
   Nodes *s = user;
@@ -49,22 +43,6 @@ static TesStatus fill_coordinates(void *user, int64_t first, int64_t count, doub
     status = tesi_mesh_points(s->mesh, first + c, s->n, s->xi, s->x, NULL);
     for (int i = 0; i < s->n; i++)
       for (int d = 0; d < dim; d++) values[(c * dim + d) * s->n + i] = s->x[i * dim + d];
-  }
-  return status;
-}
-
-static TesStatus fill_field(void *user, int64_t first, int64_t count, double *values) {
-  const Field *f = user;
-  Nodes *s = f->nodes;
-  const int dim = s->mesh->dim;
-  TesStatus status = TES_OK;
-  for (int64_t c = 0; c < count && status == TES_OK; c++) {
-    status = tesi_mesh_points(s->mesh, first + c, s->n, s->xi, s->x, s->J);
-    for (int k = 0; k < f->components && status == TES_OK; k++)
-      for (int i = 0; i < s->n; i += TESI_QUANTITY_POINTS)
-        tesi_quantity_at(f->quantity[k], first + c, tesi_min(TESI_QUANTITY_POINTS, s->n - i), s->xi + i * dim,
-                         s->x + i * dim, s->J + i * dim * dim, NULL,
-                         values + (c * f->components + k) * s->n + i);
   }
   return status;
 }
@@ -79,22 +57,6 @@ static void place_nodes(const TesMesh *mesh, int degree, Nodes *s) {
     const int at[3] = {i % q, i / q % q, i / q / q};
     for (int d = 0; d < mesh->dim; d++) s->xi[i * mesh->dim + d] = node[at[d]];
   }
-}
-
-static TesStatus create_field(const TesProblem *problem, const Shown *shown, Nodes *nodes, Field *f) {
-  TesContext *ctx = problem->context;
-  TesStatus status = TES_OK;
-  TesiField field[TESI_FIELDS];
-  const int count = tesi_problem_fields(problem, field);
-  f->nodes = nodes;
-  for (int i = 0; i < 3; i++) {
-    const char *of = shown->of[problem->mesh->dim - 2][i];
-    if (!of) break;
-    TES_TRY(tesi_quantity_create(problem->mesh, of, false, count, field, &f->quantity[i]));
-    f->components++;
-  }
-done:
-  return status;
 }
 
 /* The fields of the file; returns their number. */
@@ -119,7 +81,8 @@ TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const T
   TesStatus status = TES_OK;
   Nodes *nodes = NULL;
   Shown shown[ARRAYS];
-  Field field[ARRAYS] = {{0}};
+  TesiField field[TESI_FIELDS];
+  TesiVtuValues *values = NULL;
   TesVtuArray arrays[ARRAYS];
   const TesiGeometry *geometry = NULL;
   const TesiFlowEquation *flow = problem->equation->flow;
@@ -130,11 +93,14 @@ TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const T
     degree = tesi_max(degree, geometry->degree); /* the file has the cells' mapping exactly */
   TES_NEW(&nodes);
   place_nodes(problem->mesh, degree, nodes);
+  const int fields = tesi_problem_fields(problem, field);
+  TES_NEW(&values);
   for (int i = 0; i < count; i++) {
-    TES_TRY(create_field(problem, &shown[i], nodes, &field[i]));
-    arrays[i] = (TesVtuArray){
-        .name = shown[i].name, .components = field[i].components, .fill = fill_field, .user = &field[i]};
+    const char *const *of = shown[i].of[problem->mesh->dim - 2];
+    const int components = !of[1] ? 1 : !of[2] ? 2 : 3;
+    TES_TRY(tesi_vtu_values_add(values, problem->mesh, shown[i].name, components, of, fields, field));
   }
+  TES_TRY(tesi_vtu_values_begin(values, problem->space->scalar[0], degree, arrays));
   TES_TRY(sink(user, ctx,
                &(TesVtuDesc){.dim = problem->mesh->dim,
                              .degree = degree,
@@ -145,8 +111,8 @@ TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const T
                              .cell_fields = cell_fields,
                              .cell_field_count = cell_count}));
 done:
-  for (int i = 0; i < ARRAYS; i++)
-    for (int k = 0; k < 3; k++) tesi_quantity_destroy(&field[i].quantity[k]);
+  if (values) tesi_vtu_values_free(values);
+  tesi_free(ctx, &values);
   tesi_free(ctx, &nodes);
   return status;
 }

@@ -1,0 +1,91 @@
+/* See vtu_values.h. */
+#include "io/vtu/vtu_values.h"
+#include <string.h>
+#include "base/team.h"
+
+enum { WORK = 16 /* numbers of tesi_team_threads() a value */ };
+
+/* The batch of a cell. */
+static TesiBatch batch_with(const TesiBatches *b, int64_t cell) {
+  if (!b->box) return b->kind->batch(b, cell / TESI_BATCH);
+  const int64_t along = b->box->axis[0].cells;
+  return b->kind->batch(b, cell / along * b->task_batches + cell % along / TESI_BATCH);
+}
+
+/* Cells `first` to `end` - 1 of an array; `begin` is the first cell of to[components][nodes]. */
+typedef struct Fill {
+  const TesiVtuExpression *array;
+  int64_t begin;
+  double *to;
+} Fill;
+
+static void put_lanes(const Fill *f, const TesiBatch *batch, int64_t first, int64_t end, double *const *from) {
+  const int components = f->array->components;
+  const int64_t nodes = f->array->of->batches.at->points;
+  for (int64_t cell = first; cell < end; cell++)
+    for (int c = 0; c < components; c++) {
+      double *to = f->to + ((cell - f->begin) * components + c) * nodes;
+      const double *lane = from[c] + (cell - batch->first);
+      for (int64_t p = 0; p < nodes; p++) to[p] = lane[p * TESI_BATCH];
+    }
+}
+
+static void fill_span(const void *data, TesiSpan span) {
+  const Fill *f = data;
+  const TesiVtuExpression *a = f->array;
+  const TesiVtuValues *v = a->of;
+  double *from[TESI_QUANTITIES];
+  TesiBatchPoints at;
+  for (int64_t cell = f->begin + span.first, end = f->begin + span.end; cell < end;) {
+    const TesiBatch batch = batch_with(v->batches.at, cell);
+    const int64_t last = batch.first + batch.count < end ? batch.first + batch.count : end;
+    /* it cannot fail: coefficients may be infinite */
+    (void)tesi_quantity_batch(&v->batches, &batch, a->first, a->components,
+                              v->memory + v->share * span.thread, &at, from);
+    put_lanes(f, &batch, cell, last, from);
+    cell = last;
+  }
+}
+
+static TesStatus fill(void *user, int64_t first, int64_t count, double *to) {
+  const TesiVtuExpression *a = user;
+  const int64_t work = count * a->of->batches.at->points * a->components * WORK;
+  tesi_team_for(tesi_team_threads(a->of->context, work), count, fill_span, &(Fill){a, first, to});
+  return TES_OK;
+}
+
+TesStatus tesi_vtu_values_add(TesiVtuValues *v, const TesMesh *mesh, const char *name, int components,
+                              const char *const *of, int fields, const TesiField *field) {
+  TesContext *ctx = v->context = mesh->context;
+  TesStatus status = TES_OK;
+  TES_CHECK(v->quantities + components <= TESI_QUANTITIES, "%d expressions in a file, at most %d",
+            v->quantities + components, TESI_QUANTITIES);
+  v->array[v->arrays++] = (TesiVtuExpression){v, name, v->quantities, components};
+  for (int i = 0; i < components; i++)
+    TES_TRY(tesi_quantity_create(mesh, of[i], false, fields, field, &v->quantity[v->quantities++]));
+done:
+  return status;
+}
+
+TesStatus tesi_vtu_values_begin(TesiVtuValues *v, const TesSpace *space, int degree, TesVtuArray *array) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  if (!v->arrays) return TES_OK;
+  TES_TRY(tesi_quantity_batches_create(v->quantities, (const TesiQuantity *const *)v->quantity, space, -1,
+                                       TESI_LOBATTO, degree + 1, &v->batches));
+  v->batches.at->lenient = true;
+  v->share = tesi_quantity_batches_memory(&v->batches);
+  TES_ALLOC(&v->memory, v->share * tes_context_threads(ctx));
+  for (int i = 0; i < v->arrays; i++)
+    array[i] = (TesVtuArray){
+        .name = v->array[i].name, .components = v->array[i].components, .fill = fill, .user = &v->array[i]};
+done:
+  return status;
+}
+
+void tesi_vtu_values_free(TesiVtuValues *v) {
+  if (!v->context) return;
+  tesi_free(v->context, &v->memory);
+  tesi_quantity_batches_free(&v->batches);
+  for (int i = 0; i < v->quantities; i++) tesi_quantity_destroy(&v->quantity[i]);
+}
