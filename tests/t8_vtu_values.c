@@ -1,6 +1,6 @@
-/* Run: ctest -R t8_vtu_values. Arrays of expressions in files, which tensor products evaluate for eight cells at a time,
- * are what the expressions are node by node: all fields of problems of all kinds of elements and meshes, for any range
- * of cells. */
+/* Run: ctest -R t8_vtu_values. Arrays of expressions in files, which tensor products evaluate for eight cells at a
+ * time, are what the expressions are node by node: all fields of problems of all kinds of elements and meshes, for any
+ * range of cells. */
 #include "basis/gauss.h"
 #include "forest_testing.h"
 #include "io/vtu/vtu_values.h"

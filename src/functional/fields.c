@@ -215,6 +215,9 @@ TesStatus tesi_quantity_create_slope(const TesMesh *mesh, const char *text, bool
   TES_TRY(differentiate(ctx, boundary, fields, field, by, &function));
   TES_TRY(tesi_function_at(function, fields ? field->time : 0, &q->function));
   TES_TRY(take_sources(q, field));
+  for (int i = 0; i < fields && by == TESI_SLOPE_NONE; i++)
+    q->plain = q->plain || (!strcmp(text, field[i].name) && q->sources == 1 && q->source[0].value &&
+                            !q->source[0].gradient && !field[i].text);
   *quantity = q;
   q = NULL;
 done:

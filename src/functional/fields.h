@@ -67,6 +67,7 @@ typedef struct TesiQuantity {
   int dim, fields, sources;
   TesFunction *function;
   bool boundary; /* knows a normal */
+  bool plain;    /* the expression is the name of a function: the value of source 0 */
   /* The different vectors that the expression needs. */
   struct {
     const TesSpace *space;

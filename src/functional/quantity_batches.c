@@ -105,13 +105,18 @@ typedef struct Need {
   bool value, gradient;
 } Need;
 
-static void find_needs(const TesiQuantityBatches *batches, int first, int count, Need *need) {
-  for (int i = first; i < first + count; i++)
+/* Returns whether they need points. */
+static bool find_needs(const TesiQuantityBatches *batches, int first, int count, Need *need) {
+  bool points = false;
+  for (int i = first; i < first + count; i++) {
+    points = points || !batches->quantity[i]->plain || batches->quantity[i]->source[0].coefficient;
     for (int s = 0; s < batches->quantity[i]->sources; s++) {
       Need *of = &need[batches->source_of[i][s]];
       of->value = true;
       of->gradient = of->gradient || batches->quantity[i]->source[s].gradient;
     }
+  }
+  return points;
 }
 
 TesStatus tesi_quantity_batch(const TesiQuantityBatches *batches, const TesiBatch *batch, int first,
@@ -120,19 +125,21 @@ TesStatus tesi_quantity_batch(const TesiQuantityBatches *batches, const TesiBatc
   const int64_t n = tesi_batches_array(b);
   Need need[TESI_QUANTITIES * TESI_SOURCES] = {{false}};
   TesStatus status = TES_OK;
-  *at = (TesiBatchPoints){.x = {memory, memory + n, memory + 2 * n},
-                          .weight = memory + 3 * n,
-                          .J = b->geometry ? memory + 5 * n : NULL};
+  const TesiBatchPoints points = {.x = {memory, memory + n, memory + 2 * n},
+                                  .weight = memory + 3 * n,
+                                  .J = b->geometry ? memory + 5 * n : NULL};
   double *scratch = memory + 4 * n, *sources = memory + (FIXED + batches->quantities) * n;
-  find_needs(batches, first, count, need);
-  b->kind->points(b, batch, true, at, sources + 4 * batches->sources * n);
+  if (find_needs(batches, first, count, need) || at)
+    b->kind->points(b, batch, true, &points, sources + 4 * batches->sources * n);
   for (int s = 0; s < batches->sources && status == TES_OK; s++)
     if (need[s].value)
-      status = evaluate(batches, s, need[s].gradient, batch, at, sources + 4 * s * n, scratch);
-  leave_out(batches, batch, at->weight);
+      status = evaluate(batches, s, need[s].gradient, batch, &points, sources + 4 * s * n, scratch);
+  if (at) leave_out(batches, batch, points.weight);
+  if (at) *at = points;
   for (int i = 0; i < count; i++) {
-    values[i] = memory + (FIXED + first + i) * n;
-    if (status == TES_OK) combine(batches, first + i, at, sources, values[i]);
+    const bool plain = batches->quantity[first + i]->plain && !at;
+    values[i] = plain ? sources + 4 * n * batches->source_of[first + i][0] : memory + (FIXED + first + i) * n;
+    if (status == TES_OK && !plain) combine(batches, first + i, &points, sources, values[i]);
   }
   return status;
 }

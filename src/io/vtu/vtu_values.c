@@ -35,13 +35,12 @@ static void fill_span(const void *data, TesiSpan span) {
   const TesiVtuExpression *a = f->array;
   const TesiVtuValues *v = a->of;
   double *from[TESI_QUANTITIES];
-  TesiBatchPoints at;
   for (int64_t cell = f->begin + span.first, end = f->begin + span.end; cell < end;) {
     const TesiBatch batch = batch_with(v->batches.at, cell);
     const int64_t last = batch.first + batch.count < end ? batch.first + batch.count : end;
     /* it cannot fail: coefficients may be infinite */
     (void)tesi_quantity_batch(&v->batches, &batch, a->first, a->components,
-                              v->memory + v->share * span.thread, &at, from);
+                              v->memory + v->share * span.thread, NULL, from);
     put_lanes(f, &batch, cell, last, from);
     cell = last;
   }
