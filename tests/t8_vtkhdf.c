@@ -183,6 +183,37 @@ static void a_mesh_stays(void **state) {
   tes_mesh_destroy(&mesh);
 }
 
+/* A file that goes on has the mesh of its last step once more only if the mesh is another one, with as many cells. */
+static void a_mesh_stays_when_a_file_goes_on(void **state) {
+  (void)state;
+  for (int round = 0; round < 4; round++) {
+    TesMesh *mesh;
+    TesProblem *problem;
+    TesSolveResult result;
+    TesVtkhdf *file;
+    const TesVtkhdfDesc desc = {
+        .path = "again.vtkhdf", .steps = true, .goes_on = round > 0, .last = 2 * round, .behind = true};
+    const double upper = round < 2 ? 1 : 2;
+    assert_int_equal(
+        tes_mesh_create(host, &(TesMeshDesc){.dim = 2, .cells = {4, 4}, .upper = {upper, 1}}, &mesh), TES_OK);
+    assert_int_equal(tes_problem_create(host, &(TesProblemDesc){.mesh = mesh, .degree = 2}, &problem), TES_OK);
+    assert_int_equal(tes_problem_solve(problem, &result), TES_OK);
+    assert_int_equal(tes_vtkhdf_create(host, &desc, &file), TES_OK);
+    for (int step = 1; step < 3; step++)
+      assert_int_equal(tes_vtkhdf_write_problem(file, problem, 2 * round + step, 0, NULL), TES_OK);
+    tes_vtkhdf_destroy(&file);
+    const hid_t h = open_file("again.vtkhdf");
+    assert_int_equal(steps_of(h), 2 * round + 2);
+    const int meshes = round < 2 ? 1 : 2;
+    assert_int_equal(rows_of(h, "VTKHDF/NumberOfPoints"), meshes);
+    assert_int_equal(number_at(h, "VTKHDF/Steps/PartOffsets", 2 * round + 1), meshes - 1);
+    assert_true((rows_of(h, "VTKHDF/PointData/f") > 16 * 9) == (round >= 2));
+    H5Fclose(h);
+    tes_problem_destroy(&problem);
+    tes_mesh_destroy(&mesh);
+  }
+}
+
 static void a_file_goes_on(void **state) {
   (void)state;
   TesVtkhdf *file = create("on.vtkhdf", true);
@@ -362,12 +393,16 @@ static void files_left(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_solution),    cmocka_unit_test(steps),
-      cmocka_unit_test(a_mesh_stays),    cmocka_unit_test(a_file_goes_on),
-      cmocka_unit_test(what_is_refused), cmocka_unit_test(killed_at_any_moment),
-      cmocka_unit_test(a_full_disk),     cmocka_unit_test(files_left),
-      cmocka_unit_test(versions)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(one_solution),
+                                     cmocka_unit_test(steps),
+                                     cmocka_unit_test(a_mesh_stays),
+                                     cmocka_unit_test(a_file_goes_on),
+                                     cmocka_unit_test(a_mesh_stays_when_a_file_goes_on),
+                                     cmocka_unit_test(what_is_refused),
+                                     cmocka_unit_test(killed_at_any_moment),
+                                     cmocka_unit_test(a_full_disk),
+                                     cmocka_unit_test(files_left),
+                                     cmocka_unit_test(versions)};
   return cmocka_run_group_tests(tests, begin, end);
 }
 #else

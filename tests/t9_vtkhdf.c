@@ -140,6 +140,28 @@ static void runs_that_go_on(void **state) {
   H5Fclose(part);
 }
 
+/* The mesh of a run that goes on, and data that stay, are there once. */
+static void what_stays_is_there_once(void **state) {
+  int parts, rows;
+  (void)state;
+  write_case(
+      "time: {end: 0.05, step: 0.01}\noutput: {vtkhdf: {file: on.vtkhdf, every: 1}, checkpoint: g.h5}\n");
+  assert_run("solve a.yaml --quiet --deterministic", 0);
+  assert_run("solve a.yaml --quiet --deterministic --set time.end=0.1 --set output.vtkhdf.file=all.vtkhdf "
+             "--set output.checkpoint=null",
+             0);
+  assert_run("solve a.yaml --quiet --deterministic --set time.end=0.1 --restart g.h5", 0);
+  const hid_t all = open_file("all.vtkhdf"), on = open_file("on.vtkhdf");
+  for (int step = 0; step < 11; step++) assert_same_step(all, on, step);
+  free(read_list(on, "VTKHDF/NumberOfPoints", &parts));
+  assert_int_equal(parts, 1);
+  free(read_list(on, "VTKHDF/PointData/b1", &parts));
+  free(read_list(all, "VTKHDF/PointData/b1", &rows));
+  assert_int_equal(parts, rows);
+  H5Fclose(all);
+  H5Fclose(on);
+}
+
 static void an_interrupted_run(void **state) {
   (void)state;
   write_case("time: {end: 50, step: 0.001}\noutput: {vtkhdf: {file: i.vtkhdf, every: 1}}\n");
@@ -241,8 +263,11 @@ static void what_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #ifdef TESI_HDF5
-      cmocka_unit_test(steps_in_time),          cmocka_unit_test(runs_that_go_on),
-      cmocka_unit_test(an_interrupted_run),     cmocka_unit_test(a_full_disk),
+      cmocka_unit_test(steps_in_time),
+      cmocka_unit_test(runs_that_go_on),
+      cmocka_unit_test(what_stays_is_there_once),
+      cmocka_unit_test(an_interrupted_run),
+      cmocka_unit_test(a_full_disk),
       cmocka_unit_test(a_disk_full_at_the_end),
 #endif
       cmocka_unit_test(what_is_refused)};

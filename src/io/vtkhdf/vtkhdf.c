@@ -247,6 +247,68 @@ done:
   return status;
 }
 
+/* ---- what the last step of a continued file has ---------------------------------------------------------------- */
+
+/* *digest <- of rows of float64; false: they cannot be read. */
+static bool digest_of(const TesVtkhdf *f, const TesiHdfSet *set, int64_t first, int64_t count,
+                      uint64_t *digest) {
+  const int64_t some = (int64_t)set->rows, columns = set->components ? set->components : 1;
+  Numbers numbers = {NULL, 1};
+  double *rows = NULL;
+  bool well = first >= 0 && tesi_alloc(f->owner, (size_t)(some * columns), sizeof *rows, &rows) == TES_OK;
+  for (int64_t i = 0; i < count && well; i += some) {
+    const int64_t n = count - i < some ? count - i : some;
+    well = tesi_hdf_get(set, (hsize_t)(first + i), (hsize_t)n, H5T_NATIVE_DOUBLE, rows);
+    if (well) (void)take_numbers(&numbers, rows, (size_t)(n * columns) * sizeof *rows);
+  }
+  tesi_free(f->owner, &rows);
+  *digest = numbers.digest;
+  return well;
+}
+
+static bool get_integer(const TesiHdfSet *set, int64_t row, int64_t *value) {
+  return row >= 0 && tesi_hdf_get(set, (hsize_t)row, 1, H5T_NATIVE_INT64, value);
+}
+
+/* Its part; false: there is none with so many cells and points. */
+static bool find_part(const TesVtkhdf *f, int64_t cells, int64_t points, TesiVtkhdfPart *part) {
+  const int64_t row = f->step - 1;
+  int64_t there[2];
+  return get_integer(&f->first_part, row, &part->part) && get_integer(&f->first_point, row, &part->points) &&
+         get_integer(&f->first_cell, row, &part->cells) && get_integer(&f->first_id, row, &part->ids) &&
+         get_integer(&f->of_cells, part->part, &there[0]) &&
+         get_integer(&f->of_points, part->part, &there[1]) && there[0] == cells && there[1] == points;
+}
+
+/* *same <- whether the mesh is the mesh of the last step. Then its part serves the next steps, and so do its fields
+ * that stay. */
+static TesStatus recall(TesVtkhdf *f, const TesiVtuCells *cells, bool *same) {
+  TesContext *ctx = f->owner;
+  TesStatus status = TES_OK;
+  const TesVtuDesc *d = cells->desc;
+  const TesiVtuItem at = tesi_vtu_item(cells, TESI_VTU_POINTS, &d->coordinates, d->dim);
+  const int64_t n = f->parts_of.all, points = n * cells->nodes;
+  Numbers numbers = {NULL, 1};
+  TesiVtkhdfPart part;
+  uint64_t digest;
+  *same = false;
+  if (!find_part(f, n, points, &part) || !digest_of(f, &f->points, part.points, points, &digest))
+    return TES_OK;
+  TES_TRY(tesi_vtkhdf_pass(f, cells, &at, take_numbers, &numbers));
+  *same = numbers.digest == digest;
+  if (*same) f->part = part;
+  for (int i = 0; *same && i < f->point_fields + f->cell_fields; i++) {
+    TesiVtkhdfField *field = &f->field[i];
+    field->known =
+        get_integer(&field->offsets, f->step - 1, &field->first) &&
+        digest_of(f, &field->values, field->first, i < f->point_fields ? points : n, &field->digest);
+  }
+done:
+  return status;
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
+
 static bool put_step(TesVtkhdf *f, double time) {
   const hsize_t row = (hsize_t)f->step;
   return tesi_hdf_put_number(&f->values, row, time) && tesi_hdf_put_integer(&f->parts, row, 1) &&
@@ -308,12 +370,15 @@ static TesStatus write_here(TesVtkhdf *f, const TesiVtuCells *cells, double time
   TesContext *ctx = f->owner;
   TesStatus status = TES_OK;
   const TesVtuDesc *d = cells->desc;
-  const bool new_mesh = !mesh || mesh != f->mesh, behind = f->behind.alone && f->step;
-  if (f->file < 0) TES_TRY(f->goes_on ? tesi_vtkhdf_continue(f, d) : tesi_vtkhdf_begin(f, d, cells->nodes));
-  if (new_mesh) tes_mesh_destroy((TesMesh **)&f->mesh);
+  const bool new = !mesh || mesh != f->mesh, behind = f->behind.alone && f->step, opened = f->file >= 0;
+  bool same = false;
+  if (!opened) TES_TRY(f->goes_on ? tesi_vtkhdf_continue(f, d) : tesi_vtkhdf_begin(f, d, cells->nodes));
+  if (!opened && mesh && f->step) TES_TRY(recall(f, cells, &same));
+  if (new) tes_mesh_destroy((TesMesh **)&f->mesh);
+  const bool new_mesh = new && !same;
   TES_TRY(behind ? tesi_vtkhdf_write_behind(f, cells, time, new_mesh)
                  : tesi_vtkhdf_put_step(f, cells, time, new_mesh));
-  if (new_mesh && mesh) f->mesh = tesi_mesh_retain(mesh);
+  if (new &&mesh) f->mesh = tesi_mesh_retain(mesh);
 done:
   return status;
 }

@@ -38,6 +38,8 @@ void tesi_hdf_set_close(TesiHdfSet *set);
 /* Rows from `first` on <- data of this type in memory. */
 bool tesi_hdf_put(TesiHdfSet *set, hsize_t first, hsize_t count, hid_t type, const void *data);
 bool tesi_hdf_put_integer(TesiHdfSet *set, hsize_t row, int64_t value);
+/* data <- rows from `first` on; false: the file does not have them. */
+bool tesi_hdf_get(const TesiHdfSet *set, hsize_t first, hsize_t count, hid_t type, void *data);
 /* The attributes of the root group: an unstructured grid by this version of the format. */
 bool tesi_hdf_put_kind(hid_t root, int major);
 bool tesi_hdf_put_number(TesiHdfSet *set, hsize_t row, double value);

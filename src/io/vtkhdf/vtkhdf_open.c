@@ -155,13 +155,7 @@ static bool keep_steps(TesVtkhdf *f) {
   if (H5Aread(f->count, H5T_NATIVE_INT64, &steps) < 0 || steps < 0 || (hsize_t)steps > f->values.end)
     return false;
   for (f->step = 0; f->step < steps; f->step++) {
-    const hsize_t at = (hsize_t)f->step, one = 1;
-    const hid_t in_file = H5Dget_space(f->values.set), in_memory = H5Screate_simple(1, &one, NULL);
-    const bool read = H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &at, NULL, &one, NULL) >= 0 &&
-                      H5Dread(f->values.set, H5T_NATIVE_DOUBLE, in_memory, in_file, H5P_DEFAULT, &time) >= 0;
-    H5Sclose(in_file);
-    H5Sclose(in_memory);
-    if (!read) return false;
+    if (!tesi_hdf_get(&f->values, (hsize_t)f->step, 1, H5T_NATIVE_DOUBLE, &time)) return false;
     if (time > f->last + 1e-12 * fabs(f->last)) break;
   }
   return true;

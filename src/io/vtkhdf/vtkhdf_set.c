@@ -70,6 +70,18 @@ bool tesi_hdf_put(TesiHdfSet *set, hsize_t first, hsize_t count, hid_t type, con
   return put;
 }
 
+bool tesi_hdf_get(const TesiHdfSet *set, hsize_t first, hsize_t count, hid_t type, void *data) {
+  const int dims = set->components ? 2 : 1;
+  const hsize_t at[2] = {first, 0}, size[2] = {count, (hsize_t)set->components};
+  if (first > set->end || count > set->end - first) return false;
+  const hid_t in_file = H5Dget_space(set->set), in_memory = H5Screate_simple(dims, size, NULL);
+  const bool got = H5Sselect_hyperslab(in_file, H5S_SELECT_SET, at, NULL, size, NULL) >= 0 &&
+                   H5Dread(set->set, type, in_memory, in_file, H5P_DEFAULT, data) >= 0;
+  H5Sclose(in_file);
+  H5Sclose(in_memory);
+  return got;
+}
+
 bool tesi_hdf_put_integer(TesiHdfSet *set, hsize_t row, int64_t value) {
   return tesi_hdf_put(set, row, 1, H5T_NATIVE_INT64, &value);
 }
