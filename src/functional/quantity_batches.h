@@ -30,7 +30,8 @@ void tesi_quantity_batches_free(TesiQuantityBatches *batches);
 /* Size of a thread's workspace for a batch, in numbers. */
 int64_t tesi_quantity_batches_memory(const TesiQuantityBatches *batches);
 /* values[count] <- the quantities from number `first` on, at the points; *at (NULL: not wanted) <- the points, weights
- * (0 in cells of other materials) and J. All lie in `memory`. No value is checked. Errors: TES_NAN of a coefficient, unless batches->at is lenient. */
+ * (0 in cells of other materials) and J. All lie in `memory`. No value is checked. Errors: TES_NAN of a coefficient,
+ * unless batches->at is lenient. */
 TesStatus tesi_quantity_batch(const TesiQuantityBatches *batches, const TesiBatch *batch, int first,
                               int count, double *memory, TesiBatchPoints *at, double **values);
 
