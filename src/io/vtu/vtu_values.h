@@ -20,6 +20,8 @@ typedef struct TesiVtuValues {
   TesiQuantityBatches batches; /* of all arrays: what several of them need has one table */
   int64_t share;
   double *memory; /* [threads][share] */
+  bool apart;     /* each array is made when its values are asked for; false: so are those of large meshes */
+  double *all; /* else the values of all arrays, one array after the other: functions are evaluated once for all */
 } TesiVtuValues;
 
 /* Adds an array with the components of[components] in these fields. Errors: as tesi_quantity_create(). */
