@@ -46,8 +46,10 @@ static TesStatus refuse(Solve *s, const char *text) {
   return TES_INVALID_INPUT;
 }
 
-/* Refuses a name with the ending of another format: it would mislead every program that opens the file. */
-static TesStatus check_ending(Solve *s, const char *path, bool option, const char *key, const char *own) {
+/* Refuses a name with the ending of another format: it would mislead every program that opens the file. more: what
+ * else the message allows. */
+static TesStatus check_ending(Solve *s, const char *path, bool option, const char *key, const char *own,
+                              const char *more) {
   static const char *const others[] = {".vtu",    ".vtk",  ".vtp", ".vts",  ".pvd", ".pvtu", ".xdmf", ".h5",
                                        ".vtkhdf", ".png",  ".jpg", ".jpeg", ".gif", ".svg",  ".pdf",  ".bmp",
                                        ".tif",    ".tiff", ".eps", ".webp", ".csv", ".json", ".yaml", ".msh"};
@@ -56,9 +58,9 @@ static TesStatus check_ending(Solve *s, const char *path, bool option, const cha
   for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++) {
     if (strcasecmp(dot, others[i]) != 0 || !strcasecmp(dot, own)) continue;
     snprintf(text, sizeof text,
-             "%s%s%s %.300s: the file is of the format %s, whatever its name: call it %.*s%s",
+             "%s%s%s %.300s: the file is of the format %s, whatever its name: call it %.*s%s%s",
              option ? "--" : "output.", key, option ? "" : ":", path, own + 1,
-             (int)(dot - path < 300 ? dot - path : 300), path, own);
+             (int)(dot - path < 300 ? dot - path : 300), path, own, more);
     return refuse(s, text);
   }
   return TES_OK;
@@ -76,11 +78,13 @@ static TesStatus check_endings(Solve *s) {
   const char *vtu = solve_vtu_path(s), *png = solve_png_path(s);
   if (!png && gives(s->input, "output.png"))
     return refuse(s, "output.png: a picture needs a file: FILE, or --png FILE");
-  const TesStatus status = check_ending(s, vtu, o->vtu != NULL, "vtu", ".vtu");
+  const TesStatus status = check_ending(s, vtu, o->vtu != NULL, "vtu", ".vtu", "");
   const bool is_png = !strcmp(solve_picture_ending(png), ".png");
-  TesStatus drawn = status == TES_OK && is_png ? check_ending(s, png, o->png != NULL, "png", ".png") : status;
-  if (drawn == TES_OK) drawn = check_ending(s, s->input->vtkhdf, false, "vtkhdf", ".vtkhdf");
-  if (drawn == TES_OK) drawn = check_ending(s, s->input->film, false, "film", ".png");
+  TesStatus drawn = status == TES_OK && is_png
+                        ? check_ending(s, png, o->png != NULL, "png", ".png", ", or .svg, .pdf")
+                        : status;
+  if (drawn == TES_OK) drawn = check_ending(s, s->input->vtkhdf, false, "vtkhdf", ".vtkhdf", "");
+  if (drawn == TES_OK) drawn = check_ending(s, s->input->film, false, "film", ".png", "");
   if (drawn == TES_OK && s->input->film && !png)
     return refuse(s, "output.film: a film shows the pictures of output.png, which is missing");
   if (drawn == TES_OK && s->input->film && !is_png) {
@@ -93,8 +97,9 @@ static TesStatus check_endings(Solve *s) {
   if (drawn == TES_OK && s->input->film && !s->input->adaptive && !solve_is_in_time(s))
     return refuse(s, "output.film: a film is for `time` and `adapt`: this case has one picture");
   const char *plot = s->input->plot.file, *dot = plot ? strrchr(plot, '.') : NULL;
-  return drawn == TES_OK && !(dot && !strcasecmp(dot, ".pdf")) ? check_ending(s, plot, false, "plot", ".svg")
-                                                               : drawn;
+  return drawn == TES_OK && !(dot && !strcasecmp(dot, ".pdf"))
+             ? check_ending(s, plot, false, "plot", ".svg", ", or .pdf")
+             : drawn;
 }
 
 /* Whether this build draws, and the file can be written. */

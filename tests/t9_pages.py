@@ -216,7 +216,8 @@ def compare(folder, name, written):
 
 def refuse(folder):
     film = ["--png", "u.SVG", "--set", "output.film=f.png"]
-    for options, text in ((film, "made of PNG files, the pictures are u.SVG"), (["--png", "u.jpg"], "call it u.png")):
+    photo = ["--png", "u.jpg"]
+    for options, text in ((film, "of PNG files, the pictures are u.SVG"), (photo, "call it u.png, or .svg, .pdf")):
         code, errors, _ = solve(folder, *options)
         check(code == 2 and text in errors, f"{options}: {code} {errors}")
         check(not os.path.exists(os.path.join(folder, "u-000.SVG")), f"{options}: a picture is written")
