@@ -47,7 +47,7 @@ static const struct option long_options[] = {{"set", required_argument, NULL, SE
 static const char *const no_files[STUDY_OUTPUTS] = {
     "output.vtu=null",        "output.vtkhdf=null", "output.png=null",   "output.series=null",
     "output.checkpoint=null", "output.json=null",   "output.lines=null", "output.points=null",
-    "output.folder=null",     "output.plot=null"};
+    "output.folder=null",     "output.plot=null",   "output.film=null"};
 
 /* ---- options ------------------------------------------------------------------------------------------- */
 

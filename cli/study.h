@@ -5,7 +5,7 @@
 #include "solve.h"
 #include "table.h"
 
-enum { STUDY_KEYS = 2, STUDY_VALUES = 64, STUDY_OUTPUTS = 10 };
+enum { STUDY_KEYS = 2, STUDY_VALUES = 64, STUDY_OUTPUTS = 11 };
 
 /* "mesh.refine=0,1,2": `text` is cut at its commas. */
 typedef struct StudyKey {

@@ -64,7 +64,7 @@ static void steps_in_time_have_orders(void **state) {
   fputs("problem: transport\nmesh: {box: {cells: [2, 2]}}\nspace: {degree: 2}\n"
         "data: {exact: x*y*sin(4*t), f: 4*x*y*cos(4*t)}\nboundary: {all: {dirichlet: exact}}\n"
         "time: {end: 1, step: 0.1, method: backward_euler}\nsolver: {tolerance: 1e-11, tolerance_of: load}\n"
-        "output: {vtu: no.vtu, series: no.csv, json: no.json}\n",
+        "output: {vtu: no.vtu, series: no.csv, json: no.json, png: no.png, film: film.png}\n",
         file);
   fclose(file);
   assert_run("study heat.yaml --over time.step=0.1,0.05,0.025,0.0125 --json s.json --plot s.svg", 0);
