@@ -30,6 +30,45 @@ static void escape_codes_are_shown_as_text(void **state) {
   remove("a.yaml");
 }
 
+static void expect_one_line(const char *part) {
+  const char *end = strchr(output, '\n');
+  assert_output(part);
+  if (!end || end[1]) fail_msg("not one line: %s", output);
+  assert_int_equal(files_here(), 0);
+}
+
+/* A name with a line break: one line, and no file. */
+static void names_of_files_have_no_control_characters(void **state) {
+  (void)state;
+  static const char *const keys[][2] = {
+      {"output.vtu", "output.vtu=a\nb"},
+      {"output.vtu.file", "output.vtu={file: \"a\\nb\", every: 1}"},
+      {"output.vtkhdf", "output.vtkhdf=a\nb.vtkhdf"},
+      {"output.checkpoint", "output.checkpoint=a\nb"},
+      {"output.series", "output.series=a\tb"},
+      {"output.json", "output.json=\x7f"},
+      {"output.folder", "output.folder=a\nb"},
+      {"output.png", "output.png=\"a\\nb.png\""},
+      {"output.lines", "output.lines=[{from: [0, 0], to: [1, 1], file: \"a\\nb\"}]"},
+  };
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    char command[600];
+    snprintf(command, sizeof command,
+             "solve " CASES "poisson-square.yaml --quiet --set problem=transport --set 'time={end: 1, step: 1}' "
+             "--set '%s'",
+             keys[i][1]);
+    assert_run(command, 2);
+    assert_output(keys[i][0]);
+    expect_one_line("without control characters, got '");
+  }
+  assert_run("solve " SQUARE " --quiet --vtu 'a\nb.vtu'", 2);
+  expect_one_line("has a control character: a\\nb.vtu");
+  assert_run("solve " SQUARE " --quiet --set 'solver.method=v\ncycle'", 2);
+  expect_one_line("--set solver.method=v\\ncycle: solver.method: expected ");
+  assert_run("solve " SQUARE " --quiet --set 'output.values={m: {mean: \"a\\nb\"}}'", 2);
+  expect_one_line("no boundary or material called a\\nb");
+}
+
 /* Why no iteration was needed, and a rate only where something was solved. */
 static void no_iterations_are_explained(void **state) {
   (void)state;
@@ -310,6 +349,7 @@ static void info_and_help(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(escape_codes_are_shown_as_text),
+                                     cmocka_unit_test(names_of_files_have_no_control_characters),
                                      cmocka_unit_test(no_iterations_are_explained),
                                      cmocka_unit_test(checkpoints_of_dg_are_starts),
                                      cmocka_unit_test(progress_is_for_terminals),

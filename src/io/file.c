@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "io/utf8.h"
 #include "parallel/comm.h"
 #include "tessera/report.h"
 
@@ -164,8 +165,11 @@ TesStatus tesi_file_agree(TesContext *ctx, TesStatus status) {
 static TesStatus create(TesContext *ctx, const char *path, bool silent, TesiFile **file) {
   TesStatus status = TES_OK;
   TesiFile *f = NULL;
+  char line[400];
   *file = NULL;
   TES_CHECK(path && *path, "the name of the file to write is empty");
+  tesi_text_line(path, line, sizeof line);
+  TES_CHECK(!tesi_text_control(path), "the name of the file to write has a control character: %s", line);
   TES_NEW(&f);
   f->ctx = ctx;
   f->descriptor = -1;

@@ -110,7 +110,7 @@ static TesStatus read_line(TesiCaseReader *r, int row, const TesiYaml *node, Tes
   if (!is_text(file))
     TES_TRY(tesi_case_error(r, row, node, "a line needs a file, to which it is written"));
   else
-    TES_TRY(copy_text(ctx, file->text, &line->file));
+    TES_TRY(tesi_case_file_name(r, row, file, &line->file));
   TES_TRY(copy_place(r, node, &line->where));
 done:
   return status;
@@ -386,7 +386,7 @@ static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) 
     TES_TRY(tesi_case_wrong(r, row, node));
     goto done;
   }
-  if (file && !(map && tesi_yaml_is_null(file))) TES_TRY(copy_text(ctx, file->text, &picture->file));
+  if (file && !(map && tesi_yaml_is_null(file))) TES_TRY(tesi_case_file_name(r, row, file, &picture->file));
   if (of && !is_text(of)) TES_TRY(refuse_of(r, row, of));
   if (is_text(of)) TES_TRY(copy_text(ctx, of->text, &picture->of));
   if (is_text(of)) TES_TRY(check_of(r, row, "of", of, of->text, false));
@@ -447,7 +447,7 @@ static TesStatus read_plot(TesiCaseReader *r, int row, const TesiYaml *node) {
                           : NULL;
   if (wrong) TES_TRY(tesi_case_error(r, row, of && is_text(file) ? of : node, "%s", wrong));
   if (wrong) goto done;
-  TES_TRY(copy_text(ctx, file->text, &c->plot.file));
+  TES_TRY(tesi_case_file_name(r, row, file, &c->plot.file));
   TES_ALLOC(&c->plot.of, c->values + (of ? of->count : 0) + 1);
   for (const TesiYaml *item = of ? of->first : NULL; item; item = item->next)
     TES_TRY(add_plot_line(r, row, item));

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "geometry/locate.h"
 #include "io/case/case_reader.h"
+#include "io/utf8.h"
 #include "base/nearest.h"
 #include "mesh/inner_faces.h"
 #include "mesh/mesh.h"
@@ -29,11 +30,13 @@ static TesStatus tell_places(const TesMesh *mesh, const char *name, char *text, 
   TesStatus status = TES_OK;
   const int boundaries = tes_mesh_boundaries(mesh), materials = tes_mesh_materials(mesh);
   const char **known = NULL;
+  char line[200];
+  tesi_text_line(name, line, sizeof line);
   TES_ALLOC(&known, boundaries + materials + 1);
   known[0] = "domain";
   for (int i = 0; i < boundaries; i++) known[1 + i] = tes_mesh_boundary_name(mesh, i);
   for (int i = 0; i < materials; i++) known[1 + boundaries + i] = tes_mesh_material_name(mesh, i);
-  tesi_mesh_lacks("boundary or material", name, boundaries + materials + 1, known, text, size);
+  tesi_mesh_lacks("boundary or material", line, boundaries + materials + 1, known, text, size);
 done:
   tesi_free(ctx, &known);
   return status;

@@ -96,6 +96,8 @@ void tesi_case_clear(TesCase *c);
 bool tesi_case_takes_names(const TesiCaseReader *r, int row);
 /* Reads the value of a row other than a map, from its node or, if node is NULL, from its default. */
 TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node);
+/* *name <- the name of a file; files that are written have no control characters in their names. */
+TesStatus tesi_case_file_name(TesiCaseReader *r, int row, const TesiYaml *node, char **name);
 /* A list that is a matrix: its diagonal, or its rows (case_matrix.c). *to <- the matrix. */
 TesStatus tesi_case_matrix(TesiCaseReader *r, int row, const TesiYaml *node, TesFunction **to);
 /* A number within the range of the row; *valid is false after an error. */

@@ -8,6 +8,7 @@
 #include "io/expression/expression.h"
 #include "base/nearest.h"
 #include "io/number.h"
+#include "io/utf8.h"
 
 static void *target(TesiCaseReader *r, int row) {
   return (char *)&r->draft + tesi_case_keys[row].target;
@@ -345,10 +346,12 @@ done:
   return status;
 }
 
-static TesStatus read_name(TesiCaseReader *r, int row, const TesiYaml *node) {
+TesStatus tesi_case_file_name(TesiCaseReader *r, int row, const TesiYaml *node, char **name) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
-  char **name = target(r, row);
+  if (!strncmp(tesi_case_keys[row].path, "output.", strlen("output.")) && tesi_text_control(node->text))
+    TES_TRY(tesi_case_error(r, row, node, "expected the name of a file without control characters, got '%.60s'",
+                            node->text));
   *name = tesi_strdup(ctx, node->text);
   if (!*name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
 done:
@@ -409,6 +412,6 @@ TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {
   case TESI_KEY_MATRIX:
     return read_expression(r, row, node);
   default:
-    return read_name(r, row, node);
+    return tesi_case_file_name(r, row, node, target(r, row));
   }
 }

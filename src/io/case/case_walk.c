@@ -3,6 +3,7 @@
 #include <string.h>
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
+#include "io/utf8.h"
 
 static TesStatus walk(TesiCaseReader *r, int row, const TesiYaml *node);
 
@@ -10,7 +11,7 @@ void tesi_case_place(const TesiCaseReader *r, const TesiYaml *node, char where[2
   if (!node)
     snprintf(where, 256, "%.200s", r->name);
   else if (node->source)
-    snprintf(where, 256, "--set %.200s", node->source);
+    strcpy(where, "--set "), tesi_text_line(node->source, where + strlen(where), 200);
   else if (tesi_yaml_is_null(node) && node->key_line)
     snprintf(where, 256, "%.200s:%d:%d", r->name, node->key_line, node->key_column);
   else
@@ -37,7 +38,7 @@ TesStatus tesi_case_mark(const TesiCaseReader *r, int row, const TesiYaml *node,
 }
 
 TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...) {
-  char text[700], where[256], key[200];
+  char text[700], where[256], key[200], message[1160];
   if (r->error_count++ >= TESI_CASE_ERRORS) return TES_OK;
   va_list arguments;
   va_start(arguments, format);
@@ -46,7 +47,10 @@ TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, cons
   tesi_case_place(r, node, where);
   const size_t used = strlen(r->errors);
   name_row(r, row, key);
-  snprintf(r->errors + used, sizeof r->errors - used, "%s%s: %s%s", used ? "\n" : "", where, key, text);
+  snprintf(message, sizeof message, "%s: %s%s", where, key, text);
+  if (used + 2 > sizeof r->errors) return TES_OK;
+  if (used) strcpy(r->errors + used, "\n");
+  tesi_text_line(message, r->errors + used + (used > 0), sizeof r->errors - used - (used > 0));
   return TES_OK;
 }
 
