@@ -1,6 +1,7 @@
 /* Run: ctest -R t9_exact_steps. Solutions that are linear in x and t, and so solutions of steps too: a body whose
  * rollers lie on a plane across the axes begins with the right acceleration; streamline terms on tetrahedra of degree
- * 1 are those of a solution that a step does not change. Steps of a strong velocity converge. */
+ * 1 are those of a solution that a step does not change, also where lengths of steps change. Steps of a strong velocity
+ * converge. */
 #include <math.h>
 #include "program_testing.h"
 
@@ -53,6 +54,29 @@ static void streamlines_on_tetrahedra(void **state) {
   expect_exact("--set time.method=crank_nicolson");
 }
 
+/* tau depends on the step: operator, mass and load of a step have the same one. */
+static void streamlines_with_steps_of_varying_length(void **state) {
+  static const char *const options[] = {
+      "", "--set mesh.kind=forest", "--device emulator", "--device emulator --set mesh.kind=forest",
+      "--set space.degree=3 --set 'time={end: 0.1, cfl: 0.5}' --set 'data.b=[1 + 30*t, 0.5]' --set "
+      "'data.f=3 + 30*t'"};
+  (void)state;
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    write_file("a.yaml", "problem: transport\nmesh: {box: {cells: [5, 4]}}\n"
+                         "space: {degree: 2, stabilization: supg}\n"
+                         "data: {a: 0.05, b: [1, 0.5*x], exact: 1+x*t+y*y*(2+t),\n"
+                         "  f: x+y*y+t+x*y*(2+t)-0.1*(2+t)}\nboundary: {all: {dirichlet: exact}}\n"
+                         "time: {end: 0.1, tolerance: 1e-3, max_step: 0.01}\nsolver: {tolerance: 1e-12}\n");
+    if (i < 4) expect_exact(options[i]);
+    write_file("a.yaml", "problem: transport\nmesh: {box: {cells: [5, 4]}}\n"
+                         "space: {degree: 2, stabilization: supg}\n"
+                         "data: {a: 0.05, b: [1, 0.5], exact: 1+x+2*t, f: 3}\n"
+                         "boundary: {all: {dirichlet: exact}}\n"
+                         "time: {end: 0.1, tolerance: 1e-3, max_step: 0.01}\nsolver: {tolerance: 1e-12}\n");
+    expect_exact(options[i]);
+  }
+}
+
 /* Steps that are long beside a strong velocity are preconditioned in the order of the flow. */
 static void long_steps(void **state) {
   static const char *const options[] = {"", "--set mesh.kind=forest", "--set time.method=sdirk2",
@@ -76,6 +100,7 @@ static void long_steps(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(rollers_across_the_axes), cmocka_unit_test(long_steps),
+                                     cmocka_unit_test(streamlines_with_steps_of_varying_length),
                                      cmocka_unit_test(streamlines_on_tetrahedra)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -122,6 +122,7 @@ TesStatus tesi_in_time_use(TesProblem *p, double sigma, double time) {
   } else {
     tesi_in_time_forget(p);
     tes_operator_destroy(&it->whole);
+    if (p->variant.stabilization != TES_STREAMLINE_NONE) tes_vector_destroy(&it->load);
     if (it->made) TES_TRY(tesi_problem_create_solver(p));
     TES_TRY(tesi_operator_on(p->op, it->full, TES_DOUBLE, &it->whole));
     if (it->carrier && it->moves) TES_TRY(move(p, it->carrier));
@@ -129,6 +130,12 @@ TesStatus tesi_in_time_use(TesProblem *p, double sigma, double time) {
   it->operated = time, it->made = true;
 done:
   return status;
+}
+
+/* Load, mass and operator of a stage have the same sigma and dt, on which streamline terms depend. */
+static TesStatus at(void *user, int stage, bool same, double sigma, int count, const double *times) {
+  (void)stage, (void)same, (void)count;
+  return tesi_in_time_use(user, sigma, times[0]);
 }
 
 /* In the rows of all nodes; rows of given values matter only for the balance. */
@@ -451,6 +458,7 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
   TesiEvolution evolution = {.context = ctx,
                              .length = p->space->length,
                              .user = p,
+                             .at = at,
                              .mass = apply_mass,
                              .load = make_load,
                              .subtract = subtract,

@@ -117,9 +117,9 @@ TesStatus tesi_stepper_step(TesiStepper *stepper, double time, TesVector *u) {
 TesStatus tesi_stepper_begin(TesiStepper *s, int stage, double sigma, int count, const double *times,
                              TesiWork work, void *data) {
   const TesiEvolution *e = &s->evolution;
-  if (!e->begin) return work(data);
-  const TesStatus status = e->at(e->user, stage, s->same, sigma, count, times);
-  return status == TES_OK ? e->begin(e->user, stage, work, data) : status;
+  const TesStatus status = e->at ? e->at(e->user, stage, s->same, sigma, count, times) : TES_OK;
+  if (status != TES_OK) return status;
+  return e->begin ? e->begin(e->user, stage, work, data) : work(data);
 }
 
 TesStatus tesi_stepper_start(TesiStepper *s, double sigma, double time, TesVector *x) {

@@ -44,10 +44,10 @@ typedef struct TesiEvolution {
    * order. */
   TesStatus (*accelerate)(void *user, double sigma, double time, const TesVector *u, TesVector *a);
   TesiAmounts *amounts; /* NULL: none */
-  /* All NULL, or the parts that devices record. at: gives the times of the loads of a stage, first the time of its
-   * solution. same: the vectors, weights and dt are the same as in this stage of the step before. begin: work(data),
-   * which makes the load, the guess and all else before the solve. start: the last part of this, with the arguments of
-   * solve. */
+  /* at (NULL: none): comes before load and mass of a stage, with the sigma of its solve and the times of its loads,
+   * first the time of its solution. same: the vectors, weights and dt are the same as in this stage of the step before.
+   * begin and start: NULL, or the parts that devices record. begin: work(data), which makes the load, the guess and all
+   * else before the solve. start: the last part of this, with the arguments of solve. */
   TesStatus (*at)(void *user, int stage, bool same, double sigma, int count, const double *times);
   TesStatus (*begin)(void *user, int stage, TesiWork work, void *data);
   TesStatus (*start)(void *user, double sigma, double time, const TesVector *b, const TesVector *old,

@@ -26,6 +26,12 @@ static bool carries(const TesProblem *p) {
   return p->in_time && tesi_in_time_method(p)->carries;
 }
 
+/* Of streamline terms, from the step that is being made. */
+static double rate_of(const TesProblem *p) {
+  const TesiInTime *it = p->in_time;
+  return it ? 2 / (it->stepper ? it->stepper->dt : it->march.dt) : 0;
+}
+
 int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
   const int n = tesi_diffusion_form(p, term);
   const TesFunction *const *b = p->numbered.data.b;
@@ -41,7 +47,7 @@ int tesi_transport_form(const TesProblem *p, TesTermDesc *term) {
                           .streamline = carries(p) ? TES_STREAMLINE_NONE : p->variant.stabilization,
                           .conservative = p->variant.conservative,
                           .through = p->form.through,
-                          .rate = p->in_time ? 2 / p->in_time->march.dt : 0};
+                          .rate = rate_of(p)};
   return n + 1;
 }
 
