@@ -194,9 +194,9 @@ void solve_free_outputs(Solve *s);
 TesStatus solve_add_sample(Solve *s, const TesProblem *problem);
 /* Puts the values into the next checkpoint. */
 TesStatus solve_note_samples(Solve *s, TesProblem *problem);
-/* Takes the values of the run that is continued at a time; reports if that run does not have the values of all
+/* Takes the values of the run that is continued; reports if that run does not have the values of all
  * steps. */
-TesStatus solve_take_samples(Solve *s, double time);
+TesStatus solve_take_samples(Solve *s, const TesProblem *problem);
 TesStatus solve_find_statistics(Solve *s);
 void solve_print_statistics(const Solve *s);
 void solve_free_samples(Solve *s);

@@ -52,18 +52,20 @@ TesStatus solve_note_samples(Solve *s, TesProblem *problem) {
   return tes_problem_note(problem, (int64_t)(1 + size), note);
 }
 
-/* Whether the first sample belongs to the first step after the time. */
-static bool are_complete(const SolveSamples *m, double from, size_t width) {
-  return m->count > 1 && m->row[0] - from < 1.5 * (m->row[width] - m->row[0]);
+/* Whether the first sample belongs to the first step after the time; without samples they begin now. */
+static bool are_complete(const SolveSamples *m, double from, size_t width, const TesProblemInfo *now) {
+  if (!m->count) return now->time - from < 1e-9 * now->dt;
+  return m->row[0] - from < 1.5 * (m->count > 1 ? m->row[width] - m->row[0] : now->dt);
 }
 
-TesStatus solve_take_samples(Solve *s, double time) {
+TesStatus solve_take_samples(Solve *s, const TesProblem *problem) {
   SolveSamples *m = &s->samples;
   const TesCase *c = s->input;
+  const TesProblemInfo info = tes_problem_info(problem);
   const TesCheckpointContents *found = tes_checkpoint_contents(s->checkpoint);
   const size_t width = (size_t)(1 + c->values),
                rows = found->notes > 0 ? (size_t)(found->notes - 1) / width : 0;
-  if (!c->average || !c->values || time <= c->average_from) return TES_OK;
+  if (!is_wanted(s, info.time)) return TES_OK;
   if (rows && found->note[0] == key_of(c)) {
     m->row = malloc(rows * width * sizeof *m->row);
     if (!m->row) return TES_OUT_OF_MEMORY;
@@ -71,11 +73,11 @@ TesStatus solve_take_samples(Solve *s, double time) {
     for (const double *row = found->note + 1; row < found->note + 1 + rows * width; row += width)
       if (is_wanted(s, *row)) memcpy(m->row + m->count++ * width, row, width * sizeof *row);
   }
-  if (!are_complete(m, c->average_from, width))
+  if (!are_complete(m, c->average_from, width, &info))
     solve_log(
         s, TES_LOG_WARNING,
         "warning: output.average: values are those since t = %.6g, as the run before kept no earlier ones",
-        m->count ? m->row[0] : time);
+        m->count ? m->row[0] : info.time);
   return TES_OK;
 }
 

@@ -429,7 +429,7 @@ TesStatus solve_in_time(Solve *s, const TesProblemDesc *desc) {
   solve_keep_solver(s, problem);
   solve_print_solver(s, problem);
   if (s->checkpoint) status = read_history(s, problem);
-  if (status == TES_OK && s->checkpoint) status = solve_take_samples(s, tes_problem_info(problem).time);
+  if (status == TES_OK && s->checkpoint) status = solve_take_samples(s, problem);
   s->solve_started = s->in_time.written = now_of_all();
   s->in_time.told = s->in_time.filed = s->in_time.stored = s->in_time.drawn = s->solve_started;
   if (status == TES_OK) status = make_steps(s, problem);

@@ -101,6 +101,23 @@ static void statistics_go_on(void **state) {
     char *whole = statistics("whole.json"), *part = statistics("part.json");
     assert_string_equal(whole, part);
     free(whole), free(part);
+    /* the last of the first run's samples, or the last two of them */
+    for (int i = 0; i < 2; i++) {
+      const char *from = i ? "0.58" : "0.6";
+      snprintf(command, sizeof command, LID "%s --set output.average.from=%s --json whole.json", more, from);
+      assert_run(command, 0);
+      snprintf(command, sizeof command,
+               LID "%s --set output.average.from=%s --set 'output.checkpoint={file: b.h5, every: 30, keep: true}'",
+               more, from);
+      assert_run(command, 0);
+      snprintf(command, sizeof command, LID "%s --set output.average.from=%s --restart b-030.h5 --json part.json",
+               more, from);
+      assert_run(command, 0);
+      assert_null(strstr(output, "output.average"));
+      whole = statistics("whole.json"), part = statistics("part.json");
+      assert_string_equal(whole, part);
+      free(whole), free(part);
+    }
     snprintf(command, sizeof command, LID "%s --restart a.h5 --set output.average.from=0.1", more);
     assert_run(command, 0);
     assert_output("output.average: values are those since t = 0.3");
