@@ -54,7 +54,8 @@ static void names_of_files_have_no_control_characters(void **state) {
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     char command[600];
     snprintf(command, sizeof command,
-             "solve " CASES "poisson-square.yaml --quiet --set problem=transport --set 'time={end: 1, step: 1}' "
+             "solve " CASES
+             "poisson-square.yaml --quiet --set problem=transport --set 'time={end: 1, step: 1}' "
              "--set '%s'",
              keys[i][1]);
     assert_run(command, 2);

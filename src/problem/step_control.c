@@ -76,8 +76,10 @@ static void list(void *user, TesiState *state) {
   tesi_state_add(state, "u_tt", 0, it->full, s->second, TESI_STATE_PROJECTED);
 }
 
+/* The first step finds u_tt of the start. */
 static TesStatus resume(void *user) {
-  ((TesProblem *)user)->in_time->stepper->started = true;
+  TesiInTime *it = ((TesProblem *)user)->in_time;
+  it->stepper->started = it->march.step > 0;
   return TES_OK;
 }
 

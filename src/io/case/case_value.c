@@ -350,8 +350,8 @@ TesStatus tesi_case_file_name(TesiCaseReader *r, int row, const TesiYaml *node, 
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   if (!strncmp(tesi_case_keys[row].path, "output.", strlen("output.")) && tesi_text_control(node->text))
-    TES_TRY(tesi_case_error(r, row, node, "expected the name of a file without control characters, got '%.60s'",
-                            node->text));
+    TES_TRY(tesi_case_error(
+        r, row, node, "expected the name of a file without control characters, got '%.60s'", node->text));
   *name = tesi_strdup(ctx, node->text);
   if (!*name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
 done:
