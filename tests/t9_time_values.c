@@ -144,6 +144,21 @@ static void bodies_restart_from_their_start(void **state) {
   free(whole), free(part);
 }
 
+/* Its mesh is the one that the first run began with. */
+static void meshes_restart_from_their_start(void **state) {
+  (void)state;
+  if (!tes_has_part("hdf5") || !tes_has_part("p4est")) skip();
+  write_text("problem: transport\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 2}\n"
+             "data: {a: 0.05, b: [1, 0.5], initial: sin(6*x)*y}\nboundary: {all: {dirichlet: 0}}\n"
+             "time: {end: 0.03, step: 0.01}\nadapt: {every: 3, max_level: 2}\n"
+             "output: {average: {from: 0}, values: {u: {integral: domain, of: u}}}\n");
+  assert_run(LID "--json whole.json --set 'output.checkpoint={file: c.h5, keep: true}'", 0);
+  assert_run(LID "--json part.json --restart c-000.h5", 0);
+  char *whole = statistics("whole.json"), *part = statistics("part.json");
+  assert_string_equal(whole, part);
+  free(whole), free(part);
+}
+
 static int lines_with(const char *path, const char *text) {
   FILE *file = fopen(path, "r");
   char line[1000];
@@ -390,6 +405,7 @@ int main(void) {
                                      cmocka_unit_test(solutions_know_their_rate),
                                      cmocka_unit_test(statistics_go_on),
                                      cmocka_unit_test(bodies_restart_from_their_start),
+                                     cmocka_unit_test(meshes_restart_from_their_start),
                                      cmocka_unit_test(films_go_on),
                                      cmocka_unit_test(minutes_are_counted),
                                      cmocka_unit_test(failures_leave_the_last_good_state),

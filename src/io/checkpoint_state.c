@@ -372,6 +372,7 @@ TesStatus tes_problem_read(TesProblem *problem, const TesCheckpoint *checkpoint)
   TES_TRY(tesi_in_time_at(problem, found->time));
   TES_TRY(tesi_march_resume(ctx, &problem->in_time->march, tesi_in_time_scheme(problem), problem, found->time,
                             found->step));
+  if (!found->step) problem->in_time->remeshed = 0; /* the mesh of the start has been fitted */
 done:
   return status;
 }
