@@ -76,9 +76,14 @@ static bool prevails(const TesProblem *p, const TesiTransport *t) {
 
 /* The same of steps, sigma M + K: the velocity's part of waves of number kappa is |b| kappa / (sigma + a kappa^2) of
  * the symmetric part. Of the waves that the domain and the nodes have this is most where a kappa^2 is nearest to
- * sigma; with sigma = 0 it is |b| L / (pi a). */
+ * sigma; with sigma = 0 it is |b| L / (pi a). The cycle takes about twice this ratio of iterations a digit of the
+ * tolerance, and may take 38. On devices with kernels, which wait for these sweeps, tolerances count as 1e-3. */
 static bool prevails_in_steps(const TesProblem *p, const TesiTransport *t) {
-  const double most = 20 / M_PI, across = pow((double)tes_mesh_info(p->mesh).all_cells, 1.0 / p->mesh->dim);
+  enum { LEAST = 3 };
+  const double tolerance = p->options.tolerance > 0 ? p->options.tolerance : pow(10, -LEAST);
+  const double digits = tesi_has_kernels(p->context) ? LEAST : fmax(LEAST, -log10(tolerance));
+  const double most = 60 / (M_PI * digits),
+               across = pow((double)tes_mesh_info(p->mesh).all_cells, 1.0 / p->mesh->dim);
   const double shortest = M_PI, a = t->speed / (2 * t->peclet); /* a, |b|: in nodes */
   const double kappa = fmin(fmax(sqrt(p->in_time->sigma / a), M_PI / across / p->space->degree), shortest);
   return t->speed * kappa > most * (p->in_time->sigma + a * kappa * kappa) && has_room(p);
