@@ -446,6 +446,39 @@ static void total_forces_on_curved_faces(void **state) {
   assert_non_null(strstr(output, "boundary.outer: a total force may depend on t alone"));
 }
 
+/* 2 bar round a flow of water change its pressure alone. */
+static void surroundings_have_a_pressure(void **state) {
+  static const char *const options[] = {"", "--set mesh.kind=forest", "--device emulator", "--restart a.h5"};
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: stokes\nmesh: {box: {cells: [4, 4], upper: [0.02, 0.01]}}\nspace: {element: q, degree: 2}\n"
+        "data: {nu: 1e-3, f: [0, 10]}\nconstants: {bar: 0}\n"
+        "boundary: {all: {velocity: [0, 0]}, left: {velocity: [0.01*sin(pi*y/0.01), 0]},\n"
+        "  right: {pressure: bar*1e5}}\n"
+        "output:\n  values:\n    u: {point: [0.01, 0.004], of: u}\n    p: {mean: domain, of: p}\n",
+        file);
+  assert_int_equal(fclose(file), 0);
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    double u[2], p[2];
+    for (int high = 0; high < 2; high++) {
+      char command[300];
+      snprintf(command, sizeof command, "solve a.yaml --quiet --json a.json %s --set constants.bar=%d%s",
+               options[i], 2 * high,
+               i || !high || !tes_has_part("hdf5") ? "" : " --set output.checkpoint=a.h5");
+      const int code = run(command);
+      if (code == 3) break;
+      if (code) fail_msg("exit %d for %s\n%s", code, command, output);
+      cJSON *json = read_json("a.json");
+      u[high] = number_in(json, "values", "u"), p[high] = number_in(json, "values", "p");
+      cJSON_Delete(json);
+      if (!high) continue;
+      assert_near(u[1], u[0], 1e-6 * fabs(u[0]));
+      assert_near(p[1] - p[0], 2e5, 1);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(total_forces_pull_bars),
                                      cmocka_unit_test(total_forces_on_curved_faces),
@@ -460,6 +493,7 @@ int main(void) {
                                      cmocka_unit_test(flows_along_walls_are_closed),
                                      cmocka_unit_test(lids_are_closed),
                                      cmocka_unit_test(loads_that_cancel_balance),
+                                     cmocka_unit_test(surroundings_have_a_pressure),
                                      cmocka_unit_test(alpha_has_one_rule)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -132,6 +132,7 @@ typedef struct TesiSplitLoad {
 /* The solver of steady flows. */
 typedef struct TesiSteady {
   double alpha, unit;           /* unit: of the pressure (pressure_unit.h) */
+  double level;                 /* a pressure, uniform, that right-hand sides do not have */
   TesVector *cycle_b, *cycle_x; /* of the cycle's precision */
   double cycle_norm;            /* norm of the first right-hand side of a cycle in a solve; 0: not known */
   double *residuals;
