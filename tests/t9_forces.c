@@ -479,6 +479,37 @@ static void surroundings_have_a_pressure(void **state) {
   }
 }
 
+/* A flow in time begins with it. */
+static void flows_begin_with_their_surroundings(void **state) {
+  static const char *const options[] = {"", "--set mesh.kind=forest", "--device emulator"};
+  (void)state;
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: navier_stokes\nmesh: {box: {cells: [6, 4], upper: [0.02, 0.01]}}\n"
+        "space: {element: q, degree: 2}\ndata: {nu: 1.e-6}\nconstants: {P: 0}\n"
+        "boundary: {all: {velocity: [0, 0]}, left: {velocity: [0.01*sin(pi*y/0.01), 0]}, right: {pressure: "
+        "P}}\n"
+        "time: {end: 0.2, step: 0.02}\nsolver: {tolerance: 1e-8}\n"
+        "output: {values: {u: {point: [0.01, 0.005], of: u}}}\n",
+        file);
+  assert_int_equal(fclose(file), 0);
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    double u[2] = {0};
+    for (int high = 0; high < 2; high++) {
+      char command[300];
+      snprintf(command, sizeof command, "solve a.yaml --quiet --json a.json %s --set constants.P=%d",
+               options[i], 200 * high);
+      const int code = run(command);
+      if (code == 3) break;
+      if (code) fail_msg("exit %d for %s\n%s", code, command, output);
+      cJSON *json = read_json("a.json");
+      u[high] = number_in(json, "values", "u");
+      cJSON_Delete(json);
+    }
+    assert_near(u[1], u[0], 1e-5 * fabs(u[0]));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(total_forces_pull_bars),
                                      cmocka_unit_test(total_forces_on_curved_faces),
@@ -494,6 +525,7 @@ int main(void) {
                                      cmocka_unit_test(lids_are_closed),
                                      cmocka_unit_test(loads_that_cancel_balance),
                                      cmocka_unit_test(surroundings_have_a_pressure),
+                                     cmocka_unit_test(flows_begin_with_their_surroundings),
                                      cmocka_unit_test(alpha_has_one_rule)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
