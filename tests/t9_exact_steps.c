@@ -98,8 +98,8 @@ static void long_steps(void **state) {
   }
 }
 
-/* At 1e-10 steps of CFL 1.4 beside a cell Peclet number of 8 are preconditioned so; by the symmetric cycle they take 36.
- */
+/* At 1e-10 steps of CFL 1.4 beside a cell Peclet number of 8 are preconditioned so; the symmetric cycle takes 36
+ * iterations. */
 static void short_steps_of_small_tolerance(void **state) {
   (void)state;
   write_file("a.yaml", "problem: transport\nmesh: {box: {cells: [12, 12]}}\nspace: {degree: 3}\n"
