@@ -3,6 +3,7 @@
  * range of cells. */
 #include "basis/gauss.h"
 #include "forest_testing.h"
+#include "io/vtu/vtu.h"
 #include "io/vtu/vtu_values.h"
 #include "problem/problem.h"
 #include "tessera/case.h"
@@ -105,6 +106,24 @@ static void check(const TesProblem *p, bool apart, const char *text) {
   test_free(v);
 }
 
+/* Files of all problems have the levels of trees. */
+static TesStatus find_levels(void *user, TesContext *context, const TesVtuDesc *desc) {
+  const TesMesh *mesh = user;
+  double *level = test_malloc((size_t)mesh->cells * sizeof *level);
+  int found = 0;
+  (void)context;
+  for (int i = 0; i < desc->cell_field_count; i++) {
+    const TesVtuArray *array = &desc->cell_fields[i];
+    if (strcmp(array->name, "level") != 0) continue;
+    found++;
+    assert_ok(ctx, array->fill(array->user, 0, mesh->cells, level));
+    for (int64_t c = 0; c < mesh->cells; c++) assert_true(level[c] == mesh->leaves.level[c]);
+  }
+  assert_int_equal(found, mesh->kind == TES_MESH_FOREST);
+  test_free(level);
+  return TES_OK;
+}
+
 static void arrays_are_what_expressions_are(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -124,6 +143,7 @@ static void arrays_are_what_expressions_are(void **state) {
       assert_ok(ctx, tes_problem_solve(problem, &result));
     check(problem, false, cases[i].text);
     check(problem, true, cases[i].text);
+    assert_ok(ctx, tesi_vtu_problem(problem, 0, NULL, find_levels, mesh));
     tes_problem_destroy(&problem);
     tes_mesh_destroy(&mesh);
     tes_case_destroy(&c);

@@ -58,7 +58,9 @@ typedef enum TesValueKind {
   TES_VALUE_POINT,
   TES_VALUE_FORCE, /**< on a boundary; flows and elasticity */
   TES_VALUE_ERROR, /**< a norm of the error, for problems with an exact solution */
-  TES_VALUE_MAXIMUM, /**< the largest value over the nodes and the Gauss points, degree + 1 of each per direction */
+  /** the largest value over the nodes and the Gauss points, degree + 1 of each per direction; elements dg and rt:
+   *  degree + 2 */
+  TES_VALUE_MAXIMUM,
   TES_VALUE_MINIMUM
 } TesValueKind;
 typedef enum TesWhere { TES_ON_DOMAIN, TES_ON_BOUNDARY, TES_ON_MATERIAL } TesWhere;

@@ -82,6 +82,9 @@ TesStatus tesi_vtu_problem(const TesProblem *problem, int cell_count, const TesV
 /* The same for flows and for element dg. */
 TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const TesVtuArray *cell_fields,
                               TesiVtuSink sink, void *user);
+enum { TESI_VTU_OF_MESH = 2 };
+/* The data of cells that a mesh has: their level, their material; returns their number. */
+int tesi_vtu_mesh_fields(const TesMesh *mesh, TesVtuArray cells[TESI_VTU_OF_MESH]);
 /* Errors: TES_INVALID_INPUT. */
 TesStatus tesi_vtu_check(TesContext *ctx, const TesVtuDesc *desc);
 /* Passes the whole array to `take`, some cells at a time. */

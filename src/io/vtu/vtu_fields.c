@@ -152,14 +152,14 @@ static TesStatus fill_field(void *user, int64_t first, int64_t count, double *va
 }
 
 static TesStatus fill_level(void *user, int64_t first, int64_t count, double *values) {
-  const Field *field = user;
-  for (int64_t c = 0; c < count; c++) values[c] = field->cells->space->mesh->leaves.level[first + c];
+  const TesMesh *mesh = user;
+  for (int64_t c = 0; c < count; c++) values[c] = mesh->leaves.level[first + c];
   return TES_OK;
 }
 
 static TesStatus fill_material(void *user, int64_t first, int64_t count, double *values) {
-  const Field *field = user;
-  for (int64_t c = 0; c < count; c++) values[c] = tes_mesh_material(field->cells->space->mesh, first + c);
+  const TesMesh *mesh = user;
+  for (int64_t c = 0; c < count; c++) values[c] = tes_mesh_material(mesh, first + c);
   return TES_OK;
 }
 
@@ -205,13 +205,12 @@ done:
   return status;
 }
 
-/* The data of cells that the mesh has; returns their number. */
-static int mesh_fields(const TesMesh *mesh, Field *state, TesVtuArray *cells) {
+int tesi_vtu_mesh_fields(const TesMesh *mesh, TesVtuArray cells[TESI_VTU_OF_MESH]) {
   int n = 0;
   if (mesh->kind == TES_MESH_FOREST && !mesh->as_grid)
-    cells[n++] = (TesVtuArray){.name = "level", .fill = fill_level, .user = state, .version = 1};
+    cells[n++] = (TesVtuArray){.name = "level", .fill = fill_level, .user = (void *)mesh, .version = 1};
   if (tes_mesh_materials(mesh))
-    cells[n++] = (TesVtuArray){.name = "material", .fill = fill_material, .user = state, .version = 1};
+    cells[n++] = (TesVtuArray){.name = "material", .fill = fill_material, .user = (void *)mesh, .version = 1};
   return n;
 }
 
@@ -234,7 +233,7 @@ static TesStatus write_fields(const TesSpace *space, int count, const TesVtuFiel
   TesStatus status = TES_OK;
   Cells of = {.n = 0};
   Field state[FIELDS] = {{0}}, geometry = {.cells = &of};
-  TesVtuArray arrays[FIELDS] = {{0}}, cells[FIELDS + 2] = {{0}};
+  TesVtuArray arrays[FIELDS] = {{0}}, cells[FIELDS + TESI_VTU_OF_MESH] = {{0}};
   double *work = NULL;
   const int derived_count = derived ? derived->arrays : 0;
   TES_CHECK(count >= 0 && count + derived_count <= FIELDS && cell_count >= 0 && cell_count <= FIELDS,
@@ -248,7 +247,7 @@ static TesStatus write_fields(const TesSpace *space, int count, const TesVtuFiel
   geometry.work = work;
   for (int i = 0; i < count; i++) TES_TRY(begin_field(space, &of, &fields[i], work, &state[i], &arrays[i]));
   if (derived) TES_TRY(tesi_vtu_values_begin(derived, space->scalar[0], of.degree, arrays + count));
-  int n = mesh_fields(space->mesh, &geometry, cells);
+  int n = tesi_vtu_mesh_fields(space->mesh, cells);
   for (int i = 0; i < cell_count; i++) cells[n++] = cell_fields[i];
   TES_TRY(sink(user, ctx,
                &(TesVtuDesc){.dim = space->dim,

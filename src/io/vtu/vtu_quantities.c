@@ -83,7 +83,7 @@ TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const T
   Shown shown[ARRAYS];
   TesiField field[TESI_FIELDS];
   TesiVtuValues *values = NULL;
-  TesVtuArray arrays[ARRAYS];
+  TesVtuArray arrays[ARRAYS], *cells = NULL;
   const TesiGeometry *geometry = NULL;
   const TesiFlowEquation *flow = problem->equation->flow;
   int degree = problem->space->degree + (flow && !flow->scalar);
@@ -101,6 +101,9 @@ TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const T
     TES_TRY(tesi_vtu_values_add(values, problem->mesh, shown[i].name, components, of, fields, field));
   }
   TES_TRY(tesi_vtu_values_begin(values, problem->space->scalar[0], degree, arrays));
+  TES_ALLOC(&cells, cell_count + TESI_VTU_OF_MESH);
+  int of_cells = tesi_vtu_mesh_fields(problem->mesh, cells);
+  for (int i = 0; i < cell_count; i++) cells[of_cells++] = cell_fields[i];
   TES_TRY(sink(user, ctx,
                &(TesVtuDesc){.dim = problem->mesh->dim,
                              .degree = degree,
@@ -108,11 +111,12 @@ TesStatus tesi_vtu_quantities(const TesProblem *problem, int cell_count, const T
                              .coordinates = {.fill = fill_coordinates, .user = nodes},
                              .point_fields = arrays,
                              .point_field_count = count,
-                             .cell_fields = cell_fields,
-                             .cell_field_count = cell_count}));
+                             .cell_fields = cells,
+                             .cell_field_count = of_cells}));
 done:
   if (values) tesi_vtu_values_free(values);
   tesi_free(ctx, &values);
+  tesi_free(ctx, &cells);
   tesi_free(ctx, &nodes);
   return status;
 }
