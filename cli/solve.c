@@ -118,6 +118,14 @@ void solve_keep_solver(Solve *s, const TesProblem *problem) {
   s->has_solver = true;
 }
 
+/* Where cycles would not have reached the tolerance, another method has taken over within the solve. */
+static void tell_change(Solve *s, const TesProblem *problem) {
+  char before[SOLVE_TEXT];
+  snprintf(before, sizeof before, "%s", s->text[0]);
+  solve_keep_solver(s, problem);
+  if (strcmp(before, s->text[0]) != 0) solve_log(s, TES_LOG_INFO, "%-9s %s", solve_texts[0], s->text[0]);
+}
+
 /* The residuals of this solve; seconds, iterations and unknowns of all solves. There are none if the start failed. */
 TesStatus solve_keep_result(Solve *s, const TesProblem *problem, const TesSolveResult *result) {
   const TesMultigrid *mg = tes_problem_multigrid(problem);
@@ -215,6 +223,7 @@ static TesStatus solve_once(Solve *s, TesProblemDesc *desc) {
   s->solve_started = solve_now();
   cli_interrupt_stage(NULL);
   s->outcome = tes_problem_solve(problem, &result);
+  tell_change(s, problem);
   s->energy[2] = tes_context_energy(s->context);
   if (s->outcome != TES_INTERRUPTED) cli_interrupt_stage("the results");
   status = solve_keep_result(s, problem, &result);

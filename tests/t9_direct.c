@@ -1,5 +1,6 @@
 /* Run: ctest -R t9_direct. solver.method: direct by the program: polynomials of the space come back to round-off on
- * forests, whatever the equation, and the report counts the bytes of the factors. */
+ * forests, whatever the equation, and the report counts the bytes of the factors. Factors take over from cycles that
+ * would not reach the tolerance, and only from them. */
 #include "program_testing.h"
 
 static double number_at(const cJSON *json, const char *group, const char *name) {
@@ -64,6 +65,36 @@ static void polynomials_come_back(void **state) {
 }
 
 /* "98617 unknowns: 8.05e+07 entries of factors" */
+/* Diffusion along a diagonal, 10^4 times faster than across it, which no cell is stretched along. A method that is
+ * asked for stays. */
+static void factors_take_over(void **state) {
+  static const char *const methods[] = {"auto", "direct", "cg"};
+  double value[2];
+  (void)state;
+  if (!tes_has_part("mumps")) skip();
+  FILE *file = fopen("a.yaml", "w");
+  assert_non_null(file);
+  fputs("problem: poisson\nmesh: {box: {cells: [48, 48]}}\nspace: {degree: 4}\n"
+        "data: {a: [[5000.5, 4999.5], [4999.5, 5000.5]], f: 1 + x}\nboundary: {all: {dirichlet: 0}}\n"
+        "solver: {tolerance: 1e-9}\noutput: {values: {square: {integral: domain, of: u*u}}}\n",
+        file);
+  fclose(file);
+  for (int i = 0; i < 3; i++) {
+    char line[120];
+    snprintf(line, sizeof line, "solve a.yaml --device cpu --quiet --json r.json --set solver.method=%s",
+             methods[i]);
+    assert_run(line, i == 2);
+    cJSON *json = read_json("r.json");
+    const char *method =
+        cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(json, "solver"), "method"));
+    if (!method || !strstr(method, "factors") != (i == 2))
+      fail_msg("%s: the method is %s", methods[i], method);
+    if (i < 2) value[i] = number_at(json, "values", "square");
+    cJSON_Delete(json);
+  }
+  assert_near(value[0], value[1], 1e-8 * value[1]);
+}
+
 static void factors_are_counted(void **state) {
   (void)state;
   double entries;
@@ -88,6 +119,7 @@ static void factors_are_counted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(polynomials_come_back),
+                                     cmocka_unit_test(factors_take_over),
                                      cmocka_unit_test(factors_are_counted)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -340,6 +340,19 @@ typedef struct TesiSolved {
   const TesVector *b;
 } TesiSolved;
 
+void tesi_solver_give_up_early(TesSolver *solver) {
+  solver->gives_up = true;
+}
+
+/* By the rate of the last eight iterations, from the sixteenth on. */
+static bool is_hopeless(const TesSolver *s, int iteration) {
+  enum { FIRST = 16, WINDOW = 8 };
+  const double much = 1.5;
+  if (!s->gives_up || iteration < FIRST || iteration % WINDOW) return false;
+  const double now = s->residuals[iteration], rate = log(now / s->residuals[iteration - WINDOW]) / WINDOW;
+  return !(rate < 0 && iteration + log(s->desc.tolerance / now) / rate <= much * s->desc.max_iterations);
+}
+
 TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, bool *stop) {
   solver->residuals[iteration] = relative;
   solver->iterations = iteration;
@@ -349,7 +362,8 @@ TesStatus tesi_solver_record(TesSolver *solver, int iteration, double relative, 
   if (relative <= solver->desc.tolerance) return TES_OK;
   if (relative > 1e6 * fmax(solver->residuals[0], 1)) return TES_DIVERGED;
   if (tesi_any_interrupted(solver->context)) return TES_INTERRUPTED;
-  if (iteration >= solver->desc.max_iterations) return TES_NOT_CONVERGED;
+  solver->gave_up = is_hopeless(solver, iteration);
+  if (iteration >= solver->desc.max_iterations || solver->gave_up) return TES_NOT_CONVERGED;
   *stop = false;
   return TES_OK;
 }
@@ -491,7 +505,7 @@ TesStatus tes_solver_solve(TesSolver *solver, const TesVector *b, TesVector *x, 
   TesVector *const *below = solver->below;
   double factor = 1;
   solver->iterations = 0;
-  solver->told = false;
+  solver->told = solver->gave_up = false;
   solver->allowed = 0;
   tesi_floor_begin(&solver->floor);
   solver->raw = solver->desc.smooths_rough;

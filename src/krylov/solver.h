@@ -28,11 +28,12 @@ struct TesSolver {
   struct TesiKrylovDevice *device; /* krylov_device.h: cg and gmres on devices with kernels, else NULL */
   TesVector *projected; /* b without its mean, for singular operators, unless the residual loses it (below); b scaled,
                          * where its squares overflow */
-  TesVector *ones;   /* of singular operators whose null space is constants, else NULL */
-  double *residuals; /* [max_iterations + 1] */
-  bool zero;         /* x is 0 at the beginning of the solve, so that the first residual is b */
-  bool keeps_null;   /* tesi_solver_keep_null() */
-  bool told;         /* r is the residual of the last solution */
+  TesVector *ones;        /* of singular operators whose null space is constants, else NULL */
+  double *residuals;      /* [max_iterations + 1] */
+  bool zero;              /* x is 0 at the beginning of the solve, so that the first residual is b */
+  bool keeps_null;        /* tesi_solver_keep_null() */
+  bool gives_up, gave_up; /* tesi_solver_give_up_early(), and whether the last solve did */
+  bool told;              /* r is the residual of the last solution */
   bool raw;          /* the next cycle is the first, of a residual that may be rough (desc.smooths_rough) */
   bool takes_single; /* gmres on devices: the operator takes the cycle's float32 result as its input */
   size_t spare;
@@ -102,6 +103,9 @@ void tesi_solver_set_below(TesSolver *solver, TesVector *const *below);
 void tesi_solver_set_tolerance(TesSolver *solver, double tolerance);
 /* Advice for solves that do not converge, beside more iterations and another method; owned by the caller. */
 void tesi_solver_advise(TesSolver *solver, const char *advice);
+/* From now on a solve ends with TES_NOT_CONVERGED as soon as it seems to take 1.5 times the iterations that it may:
+ * for callers that know another way. */
+void tesi_solver_give_up_early(TesSolver *solver);
 /* In later solves x may have any multiple of the operator's null vector; the caller removes it. */
 void tesi_solver_keep_null(TesSolver *solver);
 /* The operator's coefficients have moved to other addresses: recordings are made again. */

@@ -165,18 +165,23 @@ done:
   return status;
 }
 
-/* Systems for which cycles are slow and factors are cheap: thin bodies, whose bending coarse levels do not represent,
- * and coefficients that jump at random from cell to cell. */
-static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
-  static const double most = 4e10; /* flops: 5 s on one core, as 100 iterations of 1e5 unknowns take */
+/* Whether nothing asks for cycles, and factors take at most so many flops. */
+static bool may_factorize(const TesProblem *p, const TesiSurvey *survey, double most) {
   const TesSolveOptions *o = &p->options;
   const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO && !o->own_smoother &&
                     o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_AUTO && !p->in_time &&
                     !p->equation->own,
              cheap =
                  survey->factor_flops < most && survey->factor_bytes < 0.5 * (double)tes_memory_available();
-  return free && cheap && ((p->equation->couples && survey->slender) || survey->rough) &&
-         p->levels == p->op && !refuses_factors(p->op) && !tesi_factorization_missing(p->context);
+  return free && cheap && p->levels == p->op && !refuses_factors(p->op) &&
+         !tesi_factorization_missing(p->context);
+}
+
+/* Systems for which cycles are slow and factors are cheap: thin bodies, whose bending coarse levels do not represent,
+ * and coefficients that jump at random from cell to cell. */
+static bool wants_factors(const TesProblem *p, const TesiSurvey *survey) {
+  static const double most = 4e10; /* flops: 5 s on one core, as 100 iterations of 1e5 unknowns take */
+  return may_factorize(p, survey, most) && ((p->equation->couples && survey->slender) || survey->rough);
 }
 
 static const char *const method_names[] = {"", "V-cycles", "full multigrid, then V-cycles",
@@ -229,6 +234,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
     p->chosen.cycle = TES_DOUBLE;
     return choose_direct(p, smoother);
   }
+  p->chosen.factors_serve = may_factorize(p, &survey, 4e11); /* 100 s on one core */
   p->chosen.thin = p->equation->couples && survey.thin;
   p->chosen.polynomial = p->options.smoother_degree;
   if (p->equation->couples && !p->chosen.polynomial) p->chosen.polynomial = polynomial_of_couples(p, &survey);

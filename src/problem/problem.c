@@ -237,6 +237,7 @@ static TesStatus create_iteration(TesProblem *p) {
   if (status == TES_OK && p->below) tesi_solver_set_below(p->solver, p->below->b);
   if (status == TES_OK && p->text.advice[0]) tesi_solver_advise(p->solver, p->text.advice);
   if (status == TES_OK && flow && flow->complete) tesi_solver_keep_null(p->solver);
+  if (status == TES_OK && p->chosen.factors_serve) tesi_solver_give_up_early(p->solver);
   return status;
 }
 

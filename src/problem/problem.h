@@ -162,6 +162,7 @@ typedef struct TesiChosen {
   bool smooths_rough; /* GMRES: smooths before the first coarse correction of a rough residual */
   int full_steps;     /* of the start of full multigrid: TesMultigridDesc.full_steps */
   int post_below;     /* smoothing steps below the finest level; 0: as on the finest */
+  bool factors_serve; /* sparse factors can take over where cycles would not reach the tolerance */
 } TesiChosen;
 
 /* Given values, as vectors. */

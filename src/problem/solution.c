@@ -1,5 +1,6 @@
 /* Solves, makes u from u_0, and finds errors. */
 #include <math.h>
+#include <stdio.h>
 #include "base/work.h"
 #include "functional/rt/rt_functional.h"
 #include "functional/functional.h"
@@ -56,6 +57,27 @@ static TesStatus solve_in_time(TesProblem *p, TesSolveResult *result) {
   return status;
 }
 
+/* Cycles would not reach the tolerance: sparse factors solve the system, from here on. */
+static TesStatus solve_by_factors(TesProblem *p, TesSolveResult *result) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const double start = tesi_now(), before = result->seconds;
+  const int iterations = result->iterations;
+  tesi_context_forget(ctx);
+  tesi_log(ctx, TES_LOG_DETAIL, "cycles would not reach the tolerance: sparse factors after %d iterations",
+           iterations);
+  p->options.method = TES_METHOD_DIRECT;
+  p->chosen = (TesiChosen){.tolerance = p->chosen.tolerance, .cycle = TES_DOUBLE};
+  TES_TRY(tesi_problem_create_solver(p));
+  snprintf(p->text.method, sizeof p->text.method,
+           "sparse factors, since cycles would not have reached the tolerance (%d iterations before)",
+           iterations);
+  status = tes_solver_solve(p->solver, p->b, p->u, result);
+  result->seconds = before + tesi_now() - start;
+done:
+  return status;
+}
+
 static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   if (p->in_time) return solve_in_time(p, result);
   if (p->equation->own) {
@@ -67,8 +89,9 @@ static TesStatus solve(TesProblem *p, TesSolveResult *result) {
   const bool zero = !p->start && p->chosen.method == TES_METHOD_GMRES;
   TesStatus status = zero ? TES_OK : start ? tes_vector_copy(start, 1, p->u) : tes_vector_fill(p->u, 0);
   if (status != TES_OK) return status;
-  const TesStatus outcome = zero ? tesi_solver_solve_from_zero(p->solver, p->b, p->u, result)
-                                 : tes_solver_solve(p->solver, p->b, p->u, result);
+  TesStatus outcome = zero ? tesi_solver_solve_from_zero(p->solver, p->b, p->u, result)
+                           : tes_solver_solve(p->solver, p->b, p->u, result);
+  if (p->solver->gave_up) outcome = solve_by_factors(p, result);
   tesi_problem_take_floor(p, result);
   if (status == TES_OK) status = complete(p);
   if (status == TES_OK && p->variant.balanced) status = tesi_balance_steady(p);
