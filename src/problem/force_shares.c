@@ -156,20 +156,22 @@ done:
   return status;
 }
 
-/* Of a node H is 1 - P where it is in the list of TesiSlip; else its given components hold all of it. */
+/* Of a node H is 1 - P where it is in the list of TesiSlip; else its given components hold all of it. There is no list
+ * where supports hold all nodes with slip. */
 static TesStatus replace_all(const Shares *s, int direction, TesiForceWeights *w) {
   TesStatus status = TES_OK;
   const TesiSlip *slip = s->whole->slip;
   const int size = s->dim * s->dim;
+  const int64_t count = slip ? slip->count : 0;
   int64_t at = 0;
   for (int64_t i = 0; i < s->length && status == TES_OK; i++) {
     double H[ENTRIES];
-    while (at < slip->count && slip->node[at] < i) at++;
+    while (at < count && slip->node[at] < i) at++;
     if (!(s->slips[i] > 0)) continue;
-    const bool listed = at < slip->count && slip->node[at] == i;
+    const bool listed = at < count && slip->node[at] == i;
     for (int e = 0; e < size; e++) {
       const bool one = e / s->dim == e % s->dim;
-      H[e] = listed ? one - slip->P[e * slip->count + at] : one && s->given[i] >> e % s->dim & 1;
+      H[e] = listed ? one - slip->P[e * count + at] : one && s->given[i] >> e % s->dim & 1;
     }
     status = replace(s, i, H, direction, w);
   }

@@ -126,7 +126,7 @@ TesStatus tesi_force_weights(const TesProblem *p, const TesiForces *of, int boun
       .problem = p, .of = of, .space = of->space(p, direction), .boundary = boundary, .direction = direction};
   TES_TRY(find_nodes(&n));
   for (int c = 0; c < p->mesh->dim; c++) {
-    if (c != direction && !whole->slip) continue;
+    if (c != direction && !whole->slips) continue;
     TES_ALLOC(&w->weight[c], n.space->length);
     TES_ALLOC(&w->own[c], n.space->length);
     TES_ALLOC(&w->other[c], n.space->length);
@@ -137,7 +137,7 @@ TesStatus tesi_force_weights(const TesProblem *p, const TesiForces *of, int boun
     w->own[direction][i] = is_shared(&n, i) ? 1 - q : 0;
     w->other[direction][i] = is_shared(&n, i) ? -q : 0;
   }
-  if (whole->slip) TES_TRY(tesi_force_share(p, whole, boundary, direction, mark_for, &n, w));
+  if (whole->slips) TES_TRY(tesi_force_share(p, whole, boundary, direction, mark_for, &n, w));
 done:
   free_nodes(ctx, &n);
   return status;
