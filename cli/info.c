@@ -55,7 +55,8 @@ static void print_text(TesContext *ctx, const char *processor, double gib) {
   printf("OpenBLAS      %s\nmemory free   %.1f GiB\n", core_of_blas(), gib);
   printf("devices       cpu%s\nGPU           %s%s\n", found ? " cuda" : "", found ? "" : "none: ", gpu);
   if (tes_gpu_count() > 1)
-    printf("GPUs          %d: --device cuda:all, or mpirun, a rank each (docs/parallel.md)\n",
+    printf("GPUs          %d: --device cuda:all, or mpirun, a rank each (docs/parallel.md)\n"
+           "transports    peer on one host, nccl where libnccl.so.2 is, else mpi: solve --verbose tells\n",
            tes_gpu_count());
   if (tes_has_part("mpi"))
     printf("second GPU    worth it from some %.2g unknowns on: 1.5 times as fast (tessera check --ranks)\n",

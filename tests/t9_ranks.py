@@ -244,7 +244,7 @@ def devices(folder):
     small["still"] = flow.format("stokes", "data: {nu: 1, f: [y, -x]}\n")
     small["moving"] = flow.format("navier_stokes",
                                   "data: {nu: 0.01, f: [y*sin(t), -x]}\ntime: {end: 0.1, step: 0.02}\n")
-    for (name, text), transport in zip(small.items(), ("mpi", "peer", "peer", "peer", "peer")):
+    for (name, text), transport in zip(small.items(), ("mpi", "peer", "nccl", "peer", "nccl")):
         with open(os.path.join(folder, f"{name}.yaml"), "w", encoding="utf-8") as file:
             file.write(text)
         _, one, warnings = solve(folder, 0, f"{name}.yaml", "--device", "cpu")

@@ -26,6 +26,8 @@ typedef struct TesiShared {
   char name[64];
 } TesiShared;
 
+struct TesiMessage;
+
 typedef struct TesiDevice {
   const char *kind; /* "cpu", "cuda", "emulator" */
   /* memory: zero-filled, aligned to at least 64 bytes */
@@ -47,6 +49,11 @@ typedef struct TesiDevice {
                                                                        * closed it */
   TesStatus (*open)(TesContext *ctx, const TesiShared *name, void **address);
   void (*close)(TesContext *ctx, const TesiShared *name, void **address);
+  /* Optional (NULL: none): messages between the devices of ranks. `connect` is called by every rank, once, before any
+   * `send`. TES_MISSING, on every rank: not available. `send` queues messages (comm.h) between device addresses as
+   * kernels are queued; it can be recorded, but not in a loop. */
+  TesStatus (*connect)(TesContext *ctx);
+  TesStatus (*send)(TesContext *ctx, int n, const struct TesiMessage *message);
   /* vectors */
   TesStatus (*fill)(TesContext *ctx, TesPrecision precision, int64_t n, double a, void *y);
   TesStatus (*copy)(TesContext *ctx, int64_t n, double a, TesPrecision px, const void *x, TesPrecision py,

@@ -105,9 +105,6 @@ typedef struct TesiBlocks {
   size_t count, capacity, held, high; /* bytes held now, and most since tesi_blocks_mark() */
 } TesiBlocks;
 
-/* How numbers go from device to device of ranks (links.h). */
-typedef enum TesiLinksKind { TESI_LINKS_UNKNOWN, TESI_LINKS_MPI, TESI_LINKS_PEER } TesiLinksKind;
-
 /* The state of a device with kernels begins with this. */
 typedef struct TesiKernelState {
   TesContext *ctx; /* not a reference: the state dies with the context */
@@ -115,10 +112,10 @@ typedef struct TesiKernelState {
   bool cache_warned, recording;
   TesiCounts counts;
   TesiBlocks blocks;
-  void *partial;               /* device memory for the partial sums of reductions */
-  TesiKernel vector[2][2][16]; /* vector kernels by precision of x, of y, and operation */
-  TesiKernel links[2][8];      /* links.h, by precision */
-  TesiLinksKind transport;     /* of links */
+  void *partial;                              /* device memory for the partial sums of reductions */
+  TesiKernel vector[2][2][16];                /* vector kernels by precision of x, of y, and operation */
+  TesiKernel links[2][8];                     /* links.h, by precision */
+  const struct TesiLinksTransport *transport; /* several ranks: of links.h */
   char description[128],
       headers[65]; /* of the compiler; the key of the kernels' headers, empty before it is known */
 } TesiKernelState;

@@ -1,55 +1,13 @@
-/* Two transports. By way of the host, which is right everywhere: one copy to pinned memory, messages of MPI, one copy
- * back. Between devices of one host whose memory processes share: one kernel packs straight into the memory of
- * the other rank, tells so by a flag there, waits for its own flags, and takes what came (src/kernels/links_meet.h). A
- * rank is one round ahead of another at most, so that two buffers, taken in turns, are enough, and all of it can be
- * recorded. */
-#include "device/links.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "device/links_transport.h"
 #include "device/upload.h"
 #include "device/vector.h"
-#include "parallel/host.h"
 
-enum { THREADS = 256, BLOCKS = 1024, FLAG = 64, COUNTS = 4 /* TeskLinks.round */ };
-enum { PACK = 1, TAKE = 2, BOTH = 3 }; /* links.cu */
+enum { THREADS = 256, BLOCKS = 1024, COUNTS = 4 /* TeskLinks.round */ };
 
-/* What a rank tells another one of the memory in which it receives. */
-typedef struct Offer {
-  TesiShared name;
-  int64_t first, total; /* numbers before those of the other rank there, and all */
-  int64_t place;        /* of the other rank's flag */
-} Offer;
-
-struct TesiLinks {
-  TesContext *context;
-  bool peer;
-  int count;
-  TesiLink *link;
-  TesiMessage *message;
-  int64_t total;         /* numbers, of all links */
-  void *sent, *received; /* host; by way of it */
-  char *out, *in;        /* device */
-  TesiShared own;        /* peer: `in`, behind flags; and the same of the others */
-  Offer *offer;
-  void **others, *flags;
-  void *first, *ends[2], *round; /* device; ends: by precision */
-  TesiKernel sums;               /* tesk_meet_sums */
-};
-
-static TesStatus pin(TesContext *ctx, size_t bytes, void **address) {
-  const TesiDevice *device = tesi_context_device(ctx);
-  return device->pin ? device->pin(ctx, bytes, address) : tesi_alloc(ctx, bytes, 1, address);
-}
-
-static void unpin(TesContext *ctx, void **address) {
-  const TesiDevice *device = tesi_context_device(ctx);
-  if (device->unpin)
-    device->unpin(ctx, address);
-  else
-    tesi_free(ctx, address);
-}
-
-static void trade(const TesiLinks *l, size_t bytes, const void *sent, void *received) {
+void tesi_links_trade(const TesiLinks *l, size_t bytes, const void *sent, void *received) {
   const TesCommunicator *communicator = tesi_context_communicator(l->context);
   for (int i = 0; i < l->count; i++)
     l->message[i] = (TesiMessage){l->link[i].rank, (int64_t)bytes, (const char *)sent + (size_t)i * bytes,
@@ -58,68 +16,14 @@ static void trade(const TesiLinks *l, size_t bytes, const void *sent, void *rece
   communicator->table->end(communicator);
 }
 
-static size_t flags_of(int count) {
-  return (size_t)(count + 3) / 4 * 4 * FLAG;
-}
-
-static TesStatus open_others(TesiLinks *l, void **flags) {
-  TesContext *ctx = l->context;
-  TesStatus status = TES_OK;
+void tesi_links_messages(const TesiLinks *l, TesPrecision precision, const void *sent, void *received) {
+  size_t at = 0;
   for (int i = 0; i < l->count; i++) {
-    TES_TRY(tesi_context_device(ctx)->open(ctx, &l->offer[i].name, &l->others[i]));
-    flags[i] = (char *)l->others[i] + (size_t)(l->offer[i].place & 0xffffffff) * FLAG;
+    const size_t bytes = (size_t)l->link[i].count * tesi_precision_size(precision);
+    l->message[i] =
+        (TesiMessage){l->link[i].rank, (int64_t)bytes, (const char *)sent + at, (char *)received + at};
+    at += bytes;
   }
-done:
-  return status;
-}
-
-/* Flags and two buffers of this rank, and the addresses of the others'. Ranks wait until all have opened these: what is
- * shared may be destroyed right away. */
-static TesStatus create_peer(TesiLinks *l) {
-  TesContext *ctx = l->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  Offer *made = NULL;
-  void **flags = NULL;
-  int64_t first = 0;
-  TES_ALLOC(&made, l->count);
-  TES_ALLOC(&l->offer, l->count);
-  TES_ALLOC(&l->others, l->count);
-  TES_ALLOC(&flags, l->count);
-  const size_t bytes = flags_of(l->count) + 2 * (size_t)l->total * sizeof(double);
-  TES_TRY(device->share(ctx, bytes, &l->own, (void **)&l->in));
-  for (int i = 0; i < l->count; first += l->link[i].count, i++)
-    made[i] = (Offer){l->own, first, l->total, (int64_t)l->count << 32 | i};
-  trade(l, sizeof *made, made, l->offer);
-  status = open_others(l, flags);
-  tesi_reduce_any(ctx, status != TES_OK);
-  TES_TRY(status);
-  TES_TRY(tesi_upload(ctx, flags, (size_t)l->count * sizeof *flags, &l->flags));
-done:
-  tesi_free(ctx, &made);
-  tesi_free(ctx, &flags);
-  return status;
-}
-
-static TesStatus create_by_host(TesiLinks *l) {
-  TesContext *ctx = l->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const size_t bytes = (size_t)l->total * sizeof(double);
-  TES_TRY(pin(ctx, bytes, &l->sent));
-  TES_TRY(pin(ctx, bytes, &l->received));
-  TES_TRY(device->allocate(ctx, bytes, (void **)&l->out));
-  TES_TRY(device->allocate(ctx, bytes, (void **)&l->in));
-done:
-  return status;
-}
-
-/* Where the numbers of link i go in a round. */
-static char *end_of(const TesiLinks *l, int i, int64_t first, int odd, size_t size) {
-  if (!l->peer) return l->out + (size_t)first * size;
-  const Offer *o = &l->offer[i];
-  return (char *)l->others[i] + flags_of((int)(o->place >> 32)) + (size_t)(odd * o->total) * sizeof(double) +
-         (size_t)o->first * size;
 }
 
 /* For kernels. */
@@ -134,8 +38,8 @@ static TesStatus upload_ends(TesiLinks *l) {
   TES_TRY(tesi_upload(ctx, first, (size_t)(l->count + 1) * sizeof *first, &l->first));
   for (int precision = 0; precision < 2; precision++) {
     for (int i = 0; i < 2 * l->count; i++)
-      ends[i] = end_of(l, i % l->count, first[i % l->count], i / l->count,
-                       tesi_precision_size((TesPrecision)precision));
+      ends[i] = l->transport->end(l, i % l->count, first[i % l->count], i >= l->count,
+                                  tesi_precision_size((TesPrecision)precision));
     TES_TRY(tesi_upload(ctx, ends, 2 * (size_t)l->count * sizeof *ends, &l->ends[precision]));
   }
 done:
@@ -152,11 +56,11 @@ TesStatus tesi_links_create(TesContext *ctx, int count, const TesiLink *link, Te
   TES_NEW(&l);
   l->context = ctx;
   l->count = count;
-  l->peer = state->transport == TESI_LINKS_PEER;
+  l->transport = state->transport;
   TES_ALLOC(&l->link, count);
   TES_ALLOC(&l->message, count);
   for (int i = 0; i < count; i++) l->link[i] = link[i], l->total += link[i].count;
-  TES_TRY(l->peer ? create_peer(l) : create_by_host(l));
+  TES_TRY(l->transport->create(l));
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, COUNTS * sizeof(unsigned), &l->round));
   TES_TRY(upload_ends(l));
   *links = l;
@@ -172,15 +76,9 @@ void tesi_links_destroy(TesiLinks **links) {
   TesContext *ctx = l->context;
   const TesiDevice *device = tesi_context_device(ctx);
   *links = NULL;
-  unpin(ctx, &l->sent);
-  unpin(ctx, &l->received);
-  for (int i = 0; l->others && i < l->count; i++) device->close(ctx, &l->offer[i].name, &l->others[i]);
-  if (l->peer) device->unshare(ctx, &l->own, (void **)&l->in);
-  void **all[] = {(void **)&l->out, (void **)&l->in, &l->first, &l->ends[0],
-                  &l->ends[1],      &l->round,       &l->flags};
+  l->transport->destroy(l);
+  void **all[] = {&l->first, &l->ends[0], &l->ends[1], &l->round};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
-  tesi_free(ctx, &l->offer);
-  tesi_free(ctx, &l->others);
   tesi_free(ctx, &l->link);
   tesi_free(ctx, &l->message);
   tesi_free(ctx, &l);
@@ -189,33 +87,12 @@ void tesi_links_destroy(TesiLinks **links) {
 static TeskLinks arguments_of(const TesiLinks *l, TesPrecision precision) {
   return (TeskLinks){.first = l->first,
                      .out = l->ends[precision],
-                     .in = l->peer ? l->in + flags_of(l->count) : l->in,
-                     .half = l->peer ? (long long)(l->total * (int64_t)sizeof(double)) : 0,
+                     .in = l->in + l->flags_bytes,
+                     .half = (long long)l->half,
                      .round = l->round,
                      .to = l->flags,
                      .from = (const unsigned *)(void *)l->in,
                      .links = l->count};
-}
-
-static TesStatus run_by_host(TesiLinks *l, TesPrecision precision) {
-  TesContext *ctx = l->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const TesCommunicator *communicator = tesi_context_communicator(ctx);
-  const size_t size = tesi_precision_size(precision), bytes = (size_t)l->total * size;
-  size_t at = 0;
-  TES_TRY(device->to_host(ctx, l->sent, l->out, bytes));
-  for (int i = 0; i < l->count; i++) {
-    const size_t length = (size_t)l->link[i].count * size;
-    l->message[i] =
-        (TesiMessage){l->link[i].rank, (int64_t)length, (char *)l->sent + at, (char *)l->received + at};
-    at += length;
-  }
-  communicator->table->begin(communicator, l->count, l->message);
-  communicator->table->end(communicator);
-  TES_TRY(device->to_device(ctx, l->in, l->received, bytes));
-done:
-  return status;
 }
 
 static TesStatus get_kernel(TesContext *ctx, TesiLinksKernel which, TesPrecision precision,
@@ -264,13 +141,13 @@ TesStatus tesi_links_exchange(TesiLinks *l, TesiLinksKernel which, TesPrecision 
   TesStatus status = TES_OK;
   const int64_t most = blocks_of(n, tesi_kernel_resident(ctx, EACH)), blocks = most > 0 ? most : 1;
   TeskLinks links = arguments_of(l, precision);
-  int phases = l->peer ? BOTH : PACK;
+  int phases = l->transport->move ? TESK_LINKS_PACK : TESK_LINKS_BOTH;
   arguments[0] = &phases, arguments[1] = &links;
   count_exchange(ctx);
   TES_TRY(launch(ctx, which, precision, blocks, arguments));
-  if (l->peer) return TES_OK;
-  TES_TRY(run_by_host(l, precision));
-  phases = TAKE;
+  if (phases == TESK_LINKS_BOTH) return TES_OK;
+  TES_TRY(l->transport->move(l, precision));
+  phases = TESK_LINKS_TAKE;
   TES_TRY(launch(ctx, which, precision, blocks, arguments));
 done:
   return status;
@@ -294,86 +171,76 @@ TesStatus tesi_links_create_sums(TesContext *ctx, int sums, TesiLinks **links) {
   for (int r = 0; r < ranks - 1; r++) link[r] = (TesiLink){r + (r >= own), sums};
   TES_TRY(tesi_links_create(ctx, ranks - 1, link, links));
   TES_TRY(tesi_program_get(ctx, &desc, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_meet_sums", THREADS * sizeof(double), &(*links)->sums));
+  TES_TRY(tesi_kernel_get(ctx, program, "tesk_links_sums", THREADS * sizeof(double), &(*links)->sums));
 done:
   tesi_free(ctx, &link);
   return status;
 }
 
-TesStatus tesi_links_sums(TesiLinks *l, int sums, int stride, int parts, double *partial) {
+static TesStatus launch_sums(TesiLinks *l, int phases, int sums, int stride, int parts, double *partial) {
   TeskLinks links = arguments_of(l, TES_DOUBLE);
   int own = tesi_context_communicator(l->context)->rank;
-  void *arguments[] = {&links, &sums, &parts, &stride, &own, &partial};
-  count_exchange(l->context);
+  void *arguments[] = {&phases, &links, &sums, &parts, &stride, &own, &partial};
   return tesi_kernel_launch(l->context, &l->sums, (TesiGrid){1, 1, 1}, THREADS, THREADS * sizeof(double),
                             arguments);
 }
 
-/* ---- which transport ----------------------------------------------------------------------------------- */
-
-bool tesi_links_peer(const TesContext *ctx) {
-  const TesiKernelState *state = tesi_has_kernels(ctx) ? tesi_context_device_state(ctx) : NULL;
-  return tesi_ranks(ctx) > 1 && state && state->transport == TESI_LINKS_PEER;
-}
-
-/* Opens memory of all other ranks. */
-static TesStatus try_peer(TesContext *ctx) {
+TesStatus tesi_links_sums(TesiLinks *l, int sums, int stride, int parts, double *partial) {
+  TesContext *ctx = l->context;
   TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const int ranks = tesi_ranks(ctx), own = tesi_context_communicator(ctx)->rank;
-  TesiLinks l = {.context = ctx};
-  TesiShared mine, *made = NULL, *others = NULL;
-  void *address = NULL, *other = NULL;
-  TES_ALLOC(&l.link, ranks);
-  TES_ALLOC(&l.message, ranks);
-  TES_ALLOC(&made, ranks);
-  TES_ALLOC(&others, ranks);
-  const TesStatus shared = device->share(ctx, 1, &mine, &address);
-  for (int r = 0; r < ranks; r++)
-    if (r != own) l.link[l.count].rank = r, made[l.count++] = mine;
-  trade(&l, sizeof *made, made, others);
-  TES_TRY(shared);
-  for (int i = 0; i < l.count; i++) {
-    if (!strcmp(device->kind, "cuda") && others[i].device == mine.device)
-      TES_FAIL(TES_MISSING, "rank %d has the same GPU as this one", l.link[i].rank);
-    TES_TRY(device->open(ctx, &others[i], &other));
-    device->close(ctx, &others[i], &other);
-  }
+  const bool moved = l->transport->move != NULL;
+  count_exchange(ctx);
+  TES_TRY(launch_sums(l, moved ? TESK_LINKS_PACK : TESK_LINKS_BOTH, sums, stride, parts, partial));
+  if (!moved) return TES_OK;
+  TES_TRY(l->transport->move(l, TES_DOUBLE));
+  TES_TRY(launch_sums(l, TESK_LINKS_TAKE, sums, stride, parts, partial));
 done:
-  if (tesi_reduce_any(ctx, status != TES_OK) && status == TES_OK)
-    status = TES_MISSING; /* and none is open now */
-  if (address) device->unshare(ctx, &mine, &address);
-  tesi_free(ctx, &l.link);
-  tesi_free(ctx, &l.message);
-  tesi_free(ctx, &made);
-  tesi_free(ctx, &others);
   return status;
 }
 
+/* ---- which transport ----------------------------------------------------------------------------------- */
+
+static const TesiLinksTransport *transport_of(const TesContext *ctx) {
+  const TesiKernelState *state = tesi_has_kernels(ctx) ? tesi_context_device_state(ctx) : NULL;
+  return tesi_ranks(ctx) > 1 && state ? state->transport : NULL;
+}
+
+bool tesi_links_queued(const TesContext *ctx) {
+  const TesiLinksTransport *transport = transport_of(ctx);
+  return transport && transport->queued;
+}
+
+bool tesi_links_loop(const TesContext *ctx) {
+  const TesiLinksTransport *transport = transport_of(ctx);
+  return !transport || transport->loops;
+}
+
+/* Without a wish: the first that works. */
 TesStatus tesi_links_choose(TesContext *ctx) {
+  static const TesiLinksTransport *const all[] = {&tesi_links_by_peer, &tesi_links_by_nccl,
+                                                  &tesi_links_by_mpi};
+  enum { COUNT = sizeof all / sizeof *all };
   TesStatus status = TES_OK;
-  int rank, ranks;
   const char *wish = getenv("TESSERA_TRANSPORT");
-  const bool any = !wish || !*wish || !strcmp(wish, "auto"), peer = wish && !strcmp(wish, "peer");
+  const bool any = !wish || !*wish || !strcmp(wish, "auto");
+  bool known = any;
+  char reason[256];
   if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) == 1) return TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);
-  state->transport = TESI_LINKS_MPI;
-  TES_CHECK(any || peer || !strcmp(wish, "mpi"), "TESSERA_TRANSPORT is '%s', expected auto, mpi or peer",
-            wish);
-  tesi_communicator_host(tesi_context_communicator(ctx), &rank, &ranks);
-  if ((any || peer) && tesi_context_device(ctx)->share && ranks == tesi_ranks(ctx)) {
-    const TesStatus tried = try_peer(ctx);
-    if (tried == TES_OK) state->transport = TESI_LINKS_PEER;
-    if (tried != TES_OK)
-      tesi_log(ctx, TES_LOG_DETAIL, "ranks do not write into each other's memory: %s",
-               tes_context_message(ctx));
+  for (int i = 0; i < COUNT; i++) known |= !any && !strcmp(wish, all[i]->name);
+  TES_CHECK(known, "TESSERA_TRANSPORT is '%s', expected auto, peer, nccl or mpi", wish);
+  for (int i = 0; i < COUNT && !state->transport; i++) {
+    if (!any && strcmp(wish, all[i]->name)) continue;
+    if (all[i]->ready(ctx) == TES_OK)
+      state->transport = all[i];
+    else
+      snprintf(reason, sizeof reason, "%s", tes_context_message(ctx));
     tesi_context_forget(ctx);
+    if (!state->transport && !any)
+      TES_FAIL(TES_MISSING, "TESSERA_TRANSPORT is %s, which does not work here: %s", wish, reason);
+    if (!state->transport) tesi_log(ctx, TES_LOG_DETAIL, "no transport %s: %s", all[i]->name, reason);
   }
-  if (peer && state->transport != TESI_LINKS_PEER)
-    TES_FAIL(TES_MISSING, "TESSERA_TRANSPORT is peer, but ranks cannot write into each other's memory here");
-  tesi_log(ctx, TES_LOG_DETAIL, "transport %s",
-           state->transport == TESI_LINKS_PEER ? "peer: ranks write into each other's memory"
-                                               : "mpi, by way of the host");
+  tesi_log(ctx, TES_LOG_DETAIL, "transport %s: %s", state->transport->name, state->transport->description);
 done:
   return tesi_agree(ctx, status);
 }

@@ -23,9 +23,10 @@ typedef enum TesiLinksKernel {
 } TesiLinksKernel;
 
 typedef struct TesiLinks TesiLinks;
+typedef struct TesiLinksTransport TesiLinksTransport; /* links_transport.h */
 
 /* Chooses how numbers are sent, for all links of this context; on several ranks all call it once. TESSERA_TRANSPORT may
- * say mpi or peer. Errors: TES_INVALID_INPUT (another word), TES_MISSING (not available here). */
+ * say peer, nccl or mpi. Errors: TES_INVALID_INPUT (another word), TES_MISSING (not available here). */
 TesStatus tesi_links_choose(TesContext *ctx);
 TesStatus tesi_links_create(TesContext *ctx, int count, const TesiLink *link, TesiLinks **links);
 void tesi_links_destroy(TesiLinks **links);
@@ -34,9 +35,11 @@ void tesi_links_destroy(TesiLinks **links);
 TesStatus tesi_links_exchange(TesiLinks *links, TesiLinksKernel which, TesPrecision precision, int64_t n,
                               void **arguments);
 
-/* Whether ranks write into each other's memory, so that a round needs no host and can be recorded. */
-bool tesi_links_peer(const TesContext *ctx);
-/* Links to all other ranks, for sums over all ranks, and a round of them if ranks write into each other's memory.
+/* Several ranks: whether a round needs no host, so that it can be recorded. */
+bool tesi_links_queued(const TesContext *ctx);
+/* Whether rounds may be in loops of recordings; true on one rank. */
+bool tesi_links_loop(const TesContext *ctx);
+/* Links to all other ranks, for sums over all ranks, and a round of them, which no host sees.
  * partial[sums][stride] in device memory: the `parts` parts of each sum are replaced by the sums of the ranks, rank
  * after rank. */
 TesStatus tesi_links_create_sums(TesContext *ctx, int sums, TesiLinks **links);

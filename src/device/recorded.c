@@ -4,7 +4,7 @@
 
 /* Whether the host sends the messages between ranks. */
 static bool waits_for_host(const TesContext *ctx) {
-  return tesi_ranks(ctx) > 1 && !tesi_links_peer(ctx);
+  return tesi_ranks(ctx) > 1 && !tesi_links_queued(ctx);
 }
 
 static TesStatus record(TesContext *ctx, TesiRecorded *recorded, TesiWork work, void *user) {
@@ -42,7 +42,7 @@ done:
 
 bool tesi_recorded_can_loop(TesContext *ctx) {
   const TesiDevice *device = tesi_context_device(ctx);
-  return device->loops && device->loops(ctx);
+  return device->loops && tesi_links_loop(ctx) && device->loops(ctx);
 }
 
 static TesStatus record_loop(TesContext *ctx, const int *go_on, TesiWork work, void *user) {

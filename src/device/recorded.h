@@ -25,7 +25,7 @@ void tesi_recorded_release(TesContext *ctx, TesiRecorded *recorded);
 /* ---- loops that the device ends ------------------------------------------------------------------------ */
 
 /* Whether a recording can contain loops that the device controls: in the emulator, and with drivers that have while
- * nodes (CUDA 12.4). The first call must not be inside a recording. */
+ * nodes (CUDA 12.4), but not with ranks that exchange by NCCL. The first call must not be inside a recording. */
 bool tesi_recorded_can_loop(TesContext *ctx);
 
 /* Repeats work(user) while *go_on is not 0. *go_on is an integer of device memory that earlier launches and the

@@ -1,5 +1,5 @@
 /* Ranks exchange numbers of a vector. Where they write into each other's memory this is one launch (phases 3: pack,
- * meet, take), else two launches around messages of the host (1: pack, 2: take). Each thread moves one number at a
+ * meet, take), else two launches around messages (1: pack, 2: take). Each thread moves one number at a
  * time; no shared memory, no flops except one addition per copy. Bytes per number: the number twice, and its index.
  * Macros: real. */
 #include "kernel.h"
@@ -7,8 +7,6 @@
 
 #define THREADS 256
 #include "links_meet.h"
-
-enum { PACK = 1, TAKE = 2, BOTH = 3 };
 
 #define EACH(i, n)                                                                                           \
   for (long long i = (long long)blockIdx.x * THREADS + threadIdx.x; i < (n);                                 \
@@ -28,14 +26,14 @@ TESK_DEVICE const real *in_of(TeskLinks links, unsigned round, int link) {
 TESK_KERNEL(tesk_exchange_copies, THREADS, 1, (int)phases, (TeskLinks)links, (real *)x, (const int *)list,
             (const int *)entry, (const int *)begin, (const int *)place, (long long)count) {
   const unsigned round = *links.round + 1;
-  if (phases & PACK)
+  if (phases & TESK_LINKS_PACK)
     for (int l = 0; l < links.links; l++) {
       const int *from = list + links.first[l];
       real *to = out_of(links, round, l);
       EACH(i, links.first[l + 1] - links.first[l]) to[i] = x[from[i]];
     }
-  if (phases == BOTH) meet(links, round);
-  if (phases & TAKE) {
+  if (phases == TESK_LINKS_BOTH) meet(links, round);
+  if (phases & TESK_LINKS_TAKE) {
     const real *in = in_of(links, round, 0);
     EACH(i, count) {
       real sum = 0;
@@ -43,7 +41,7 @@ TESK_KERNEL(tesk_exchange_copies, THREADS, 1, (int)phases, (TeskLinks)links, (re
       x[entry[i]] = sum;
     }
   }
-  if (phases == BOTH) end_round(links, round);
+  if (phases == TESK_LINKS_BOTH) end_round(links, round);
 }
 
 /* Each link has `pieces` blocks, [link][piece]. given[] numbers of x from give[] on are sent, one block after the
@@ -52,7 +50,7 @@ TESK_KERNEL(tesk_exchange_blocks, THREADS, 1, (int)phases, (TeskLinks)links, (re
             (const long long *)give, (const long long *)given, (const long long *)take,
             (const long long *)taken, (int)pieces) {
   const unsigned round = *links.round + 1;
-  if (phases & PACK)
+  if (phases & TESK_LINKS_PACK)
     for (int l = 0; l < links.links; l++) {
       real *out = out_of(links, round, l);
       for (int p = l * pieces; p < (l + 1) * pieces; out += given[p], p++) {
@@ -60,8 +58,8 @@ TESK_KERNEL(tesk_exchange_blocks, THREADS, 1, (int)phases, (TeskLinks)links, (re
         EACH(i, given[p]) out[i] = from[i];
       }
     }
-  if (phases == BOTH) meet(links, round);
-  if (phases & TAKE)
+  if (phases == TESK_LINKS_BOTH) meet(links, round);
+  if (phases & TESK_LINKS_TAKE)
     for (int l = 0; l < links.links; l++) {
       const real *in = in_of(links, round, l);
       for (int p = l * pieces; p < (l + 1) * pieces; in += taken[p], p++) {
@@ -69,7 +67,7 @@ TESK_KERNEL(tesk_exchange_blocks, THREADS, 1, (int)phases, (TeskLinks)links, (re
         EACH(i, taken[p]) to[i] = in[i];
       }
     }
-  if (phases == BOTH) end_round(links, round);
+  if (phases == TESK_LINKS_BOTH) end_round(links, round);
 }
 
 /* Entries entry[count] of x go to all ranks, and to whole[own] .. here; the taken[link] numbers of a link go to
@@ -78,20 +76,20 @@ TESK_KERNEL(tesk_exchange_parts, THREADS, 1, (int)phases, (TeskLinks)links, (con
             (const int *)entry, (long long)count, (real *)whole, (long long)own, (const long long *)take,
             (const long long *)taken) {
   const unsigned round = *links.round + 1;
-  if (phases & PACK) {
+  if (phases & TESK_LINKS_PACK) {
     EACH(i, count) {
       const real value = x[entry[i]];
       whole[own + i] = value;
       for (int l = 0; l < links.links; l++) out_of(links, round, l)[i] = value;
     }
   }
-  if (phases == BOTH) meet(links, round);
-  if (phases & TAKE)
+  if (phases == TESK_LINKS_BOTH) meet(links, round);
+  if (phases & TESK_LINKS_TAKE)
     for (int l = 0; l < links.links; l++) {
       const real *in = in_of(links, round, l);
       EACH(i, taken[l]) whole[take[l] + i] = in[i];
     }
-  if (phases == BOTH) end_round(links, round);
+  if (phases == TESK_LINKS_BOTH) end_round(links, round);
 }
 
 /* to[i] <- x[entry[i]] */

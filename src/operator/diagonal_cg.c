@@ -38,7 +38,7 @@ TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision preci
   TesiJacobiDevice *d;
   TesiProgram *program;
   *device = NULL;
-  if (!tesi_has_kernels(ctx) || (several && (!tesi_links_peer(ctx) || layout->blocks > TESK_OWNED)))
+  if (!tesi_has_kernels(ctx) || (several && (!tesi_links_queued(ctx) || layout->blocks > TESK_OWNED)))
     return TES_OK;
   TES_NEW(&d);
   *device = d;

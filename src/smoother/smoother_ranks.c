@@ -82,7 +82,7 @@ static TesStatus apply_within(const TesSmoother *smoother, const void *b, void *
   if (!step->same) TES_TRY(tesi_wide_fill(plan->wide, precision, b, plan->b));
   if (!step->zero_guess) TES_TRY(tesi_wide_fill(plan->wide, precision, x, plan->x));
   TES_TRY(tesi_wide_report(plan->wide, plan->inner->table->colours ? run_colours(plan, step)
-                                       : tesi_links_peer(ctx)
+                                       : tesi_links_queued(ctx)
                                            ? run(&inner)
                                            : tesi_recorded_run(plan->inner->context,
                                                                &plan->sweeps[step->sweep][step->zero_guess],

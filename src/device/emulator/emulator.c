@@ -368,6 +368,25 @@ static const struct TesiKernelTable kernels = {.describe = describe,
                                                .multiprocessors = multiprocessors,
                                                .in_turn = true};
 
+/* ---- messages between devices: what NCCL does on GPUs, by MPI ----------------------------------------------- */
+static TesStatus connect_ranks(TesContext *ctx) {
+  TesStatus status = TES_OK;
+  if (!tesi_context_communicator(ctx)->table->begin) TES_FAIL(TES_MISSING, "these ranks share nothing");
+done:
+  return status;
+}
+
+static TesStatus send_messages(TesContext *ctx, int n, const TesiMessage *message) {
+  EmulatorState *s = state_of(ctx);
+  const TesCommunicator *communicator = tesi_context_communicator(ctx);
+  if (s->recording) return tesi_emulated_graph_send(ctx, s->recording, n, message);
+  tesi_guard_open(&s->kernels.blocks);
+  communicator->table->begin(communicator, n, message);
+  communicator->table->end(communicator);
+  tesi_guard_close(&s->kernels.blocks);
+  return TES_OK;
+}
+
 /* ---- graphs: launches with copies of their arguments --------------------------------------------------- */
 static TesStatus graph_begin(TesContext *ctx) {
   return tesi_emulated_graph_create(ctx, &state_of(ctx)->recording);
@@ -385,7 +404,7 @@ static TesStatus graph_end(TesContext *ctx, void **graph) {
 
 static TesStatus graph_run(TesContext *ctx, void *graph) {
   state_of(ctx)->kernels.counts.graphs++;
-  return tesi_emulated_graph_run(ctx, graph, launch);
+  return tesi_emulated_graph_run(ctx, graph, launch, send_messages);
 }
 
 static void graph_release(TesContext *ctx, void **graph) {
@@ -419,6 +438,8 @@ const TesiDevice tesi_device_emulator = {.kind = "emulator",
                                          .unshare = unshare_memory,
                                          .open = open_shared,
                                          .close = close_shared,
+                                         .connect = connect_ranks,
+                                         .send = send_messages,
                                          .fill = tesi_kernel_fill,
                                          TESI_KERNEL_VECTORS,
                                          .kernels = &kernels,

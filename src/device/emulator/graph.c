@@ -14,8 +14,11 @@ struct Node {
   size_t shared;
   void *arguments[MOST_ARGUMENTS]; /* into bytes */
   char *bytes;
-  TesiEmulatedGraph *body; /* NULL: a launch; else a loop, for which only `next` of the members above is used */
+  /* One of these is set unless the node is a launch; then only `next` of the members above is used. */
+  TesiEmulatedGraph *body; /* a loop */
+  TesiMessage *message;    /* messages of ranks */
   const int *go_on;
+  int messages;
 };
 
 struct TesiEmulatedGraph {
@@ -38,6 +41,7 @@ void tesi_emulated_graph_destroy(TesContext *ctx, TesiEmulatedGraph **graph) {
     (*graph)->first = node->next;
     tesi_emulated_graph_destroy(ctx, &node->body);
     tesi_free(ctx, &node->bytes);
+    tesi_free(ctx, &node->message);
     tesi_free(ctx, &node);
   }
   tesi_free(ctx, graph);
@@ -81,6 +85,21 @@ done:
   return status;
 }
 
+TesStatus tesi_emulated_graph_send(TesContext *ctx, TesiEmulatedGraph *graph, int n,
+                                   const TesiMessage *message) {
+  TesStatus status = TES_OK;
+  Node *node = NULL;
+  TES_NEW(&node);
+  TES_ALLOC(&node->message, n + 1);
+  if (n > 0) memcpy(node->message, message, (size_t)n * sizeof *message);
+  node->messages = n;
+  append(graph, node);
+  node = NULL;
+done:
+  tesi_free(ctx, &node);
+  return status;
+}
+
 TesStatus tesi_emulated_graph_loop(TesContext *ctx, TesiEmulatedGraph *graph, const int *go_on,
                                    TesiEmulatedGraph **body) {
   TesStatus status = TES_OK;
@@ -109,17 +128,19 @@ static bool is_set(const TesContext *ctx, const int *go_on) {
   return set;
 }
 
-static TesStatus run(TesContext *ctx, Node *n, TesiLaunch launch) {
+static TesStatus run(TesContext *ctx, Node *n, TesiLaunch launch, TesiSend send) {
   TesStatus status = TES_OK;
+  if (n->message) return send(ctx, n->messages, n->message);
   if (!n->body) return launch(ctx, n->function, n->grid, false, n->threads, n->shared, n->arguments);
-  while (is_set(ctx, n->go_on)) TES_TRY(tesi_emulated_graph_run(ctx, n->body, launch));
+  while (is_set(ctx, n->go_on)) TES_TRY(tesi_emulated_graph_run(ctx, n->body, launch, send));
 done:
   return status;
 }
 
-TesStatus tesi_emulated_graph_run(TesContext *ctx, const TesiEmulatedGraph *graph, TesiLaunch launch) {
+TesStatus tesi_emulated_graph_run(TesContext *ctx, const TesiEmulatedGraph *graph, TesiLaunch launch,
+                                  TesiSend send) {
   TesStatus status = TES_OK;
-  for (Node *n = graph->first; n; n = n->next) TES_TRY(run(ctx, n, launch));
+  for (Node *n = graph->first; n; n = n->next) TES_TRY(run(ctx, n, launch, send));
 done:
   return status;
 }
