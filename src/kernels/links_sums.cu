@@ -1,6 +1,6 @@
-/* Sums over all ranks (src/device/links.h): one block adds the parts of this rank's sums, packs the sums for all others,
- * and stores the sums of all ranks, in their order, in place of its own parts. Phases as in links.cu. Adding them gives
- * the same bits on every rank. Bytes: the parts, and 8 per sum and rank. */
+/* Sums over all ranks (src/device/links.h): one block adds the parts of this rank's sums, packs the sums for the other
+ * ranks, and stores the sums of all ranks, in their order, in place of its own parts. Phases as in links.cu. Adding
+ * them gives the same bits on every rank. Bytes: the parts, and 8 per sum and rank. */
 #include "kernel.h"
 #include "links_arguments.h"
 
