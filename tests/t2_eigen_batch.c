@@ -1,5 +1,6 @@
 /* Run: ctest -R t2_eigen_batch. Batched eigenproblems: residual, orthonormality, eigenvalues of LAPACK; every SIMD
- * width. */
+ * width. Single large ones against a chain's. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "basis/eigen.h"
@@ -118,9 +119,40 @@ static void indefinite_mass_is_refused(void **state) {
   release(&b);
 }
 
+/* Chains of masses and springs: lambda_j = 4 sin^2(j pi / (2 n + 2)), and modes are orthonormal. From some size on
+ * another method is taken. */
+static void large_problems_have_the_modes_of_a_chain(void **state) {
+  static const int sizes[] = {60, 127, 128, 201};
+  TesContext *ctx;
+  (void)state;
+  assert_int_equal(tes_context_create(NULL, &ctx, NULL, 0), TES_OK);
+  for (int s = 0; s < 4; s++) {
+    const int n = sizes[s];
+    double *K = calloc((size_t)(n * n), sizeof *K), *M = calloc((size_t)(n * n), sizeof *M),
+           *S = calloc((size_t)(n * n), sizeof *S), *lambda = calloc((size_t)n, sizeof *lambda);
+    for (int i = 0; i < n; i++) {
+      K[i * n + i] = 4, M[i * n + i] = 2; /* twice the chain */
+      if (i) K[i * n + i - 1] = K[(i - 1) * n + i] = -2;
+    }
+    assert_int_equal(tesi_eigen(ctx, n, K, M, S, lambda), TES_OK);
+    for (int j = 0; j < n; j++) {
+      const double angle = acos(-1) * (j + 1) / (2 * n + 2), root = 2 * sin(angle);
+      double square = 0, product = 0;
+      assert_near(lambda[j], root * root, 1e-12);
+      for (int i = 0; i < n; i++) square += 2 * S[i * n + j] * S[i * n + j];
+      for (int i = 0; i < n; i++) product += S[i * n + j] * sin(2 * angle * (i + 1)) * 2 / sqrt(n + 1);
+      assert_near(square, 1, 1e-12);
+      assert_near(fabs(product), 1, 1e-10); /* the mode itself */
+    }
+    free(K), free(M), free(S), free(lambda);
+  }
+  tes_context_destroy(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(modes_diagonalize_both_matrices),
+      cmocka_unit_test(large_problems_have_the_modes_of_a_chain),
       cmocka_unit_test(diagonal_matrices_are_kept),
       cmocka_unit_test(indefinite_mass_is_refused),
   };

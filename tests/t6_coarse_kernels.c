@@ -1,7 +1,7 @@
-/* Run: ctest -R t6_coarse_kernels. Fast diagonalization of boxes by kernels, in one block, plane by plane and entry by
- * entry, and dense inverses of trees and of elasticity, against the direct solvers of the processor: odd sizes, given
- * and free faces, 2D and 3D, both precisions, poisoned results; emulator in three orders of threads, and GPU. Then
- * levels of many trees, which conjugate gradients take: what is left of the residual, given and singular.
+/* Run: ctest -R t6_coarse_kernels. Fast diagonalization of boxes by kernels, in one block, tile by tile, plane by plane
+ * and entry by entry, and dense inverses of trees and of elasticity, against the direct solvers of the processor: odd
+ * sizes, given and free faces, 2D and 3D, both precisions, poisoned results; emulator in three orders of threads, and
+ * GPU. Then levels of many trees, which conjugate gradients take: what is left of the residual, given and singular.
  * Labels: heavy */
 #include <stdio.h>
 #include "device/emulator/fiber.h"
@@ -17,7 +17,9 @@ typedef struct Place {
 
 static const Place places[] = {
     {2, {3, 4}, 2, {1, 1, 0, 1}, TES_MESH_BOX, false},             /* one block */
-    {2, {40, 37}, 2, {1, 0, 1, 1}, TES_MESH_BOX, false},           /* entries */
+    {2, {40, 37}, 2, {1, 0, 1, 1}, TES_MESH_BOX, false},           /* tiles */
+    {2, {49, 31}, 1, {0, 0, 0, 0}, TES_MESH_BOX, false},           /* tiles, singular */
+    {2, {7, 90}, 3, {1, 1, 1, 1}, TES_MESH_BOX, false},            /* tiles */
     {3, {3, 2, 4}, 2, {1, 1, 1, 1, 1, 1}, TES_MESH_BOX, false},    /* one block */
     {3, {9, 8, 11}, 2, {1, 1, 0, 1, 0, 0}, TES_MESH_BOX, false},   /* planes */
     {3, {19, 20, 17}, 1, {0, 0, 0, 0, 0, 0}, TES_MESH_BOX, false}, /* planes, singular */

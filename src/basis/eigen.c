@@ -5,14 +5,17 @@
 #include "basis/blas.h"
 
 TesStatus tesi_eigen(TesContext *ctx, int n, const double *K, const double *M, double *S, double *lambda) {
+  enum { LARGE = 128 };
   TesStatus status = TES_OK;
   double *factor = NULL;
   TES_ALLOC(&factor, n * n);
   memcpy(S, K, sizeof *S * (size_t)(n * n));
   memcpy(factor, M, sizeof *M * (size_t)(n * n));
-  /* LAPACK's row-major wrapper returns the vectors in the columns of S[i][j]. */
+  /* LAPACK's row-major wrapper returns the vectors in the columns of S[i][j]. Divide and conquer is faster from some
+   * hundred rows on. */
   TES_TRY(tesi_blas_begin(ctx, n));
-  const int info = LAPACKE_dsygv(LAPACK_ROW_MAJOR, 1, 'V', 'U', n, S, n, factor, n, lambda);
+  const int info = n < LARGE ? LAPACKE_dsygv(LAPACK_ROW_MAJOR, 1, 'V', 'U', n, S, n, factor, n, lambda)
+                             : LAPACKE_dsygvd(LAPACK_ROW_MAJOR, 1, 'V', 'U', n, S, n, factor, n, lambda);
   if (info != 0) TES_FAIL(TES_INTERNAL, "the 1D eigenproblem of size %d failed (LAPACK dsygv: %d)", n, info);
   for (int j = 0; j < n; j++) { /* a sign that does not depend on the library */
     int largest = 0;

@@ -1,6 +1,6 @@
 /* Dense contractions of small arrays in float64: fast diagonalization of a box, on the device so that a cycle never
- * waits for the host. If all unknowns fit into the shared memory of a block, one block does all. If a plane fits in
- * 3D, the work goes plane by plane. Otherwise each thread computes one result; the arrays are a few kilobytes and
+ * waits for the host. If all unknowns fit into the shared memory of a block, one block does all. In 2D four products of
+ * matrices do it, tile by tile. If a plane fits in 3D, the work goes plane by plane. Otherwise each thread computes one result; the arrays are a few kilobytes and
  * stay in the caches. Macros: real (of the vectors of nodes). */
 #include "kernel.h"
 
@@ -55,6 +55,83 @@ TESK_KERNEL(tesk_contract, THREADS, 1, (const double *)from, (double *)to, (cons
     }
     to[id] = sum;
   }
+}
+
+/* ---- 2D, tile by tile: four launches -------------------------------------------------------------------- */
+#define TILE 16 /* rows and columns of a tile, and products at a time */
+#define EACH 2  /* rows and columns of a thread */
+#define TILE_THREADS (TILE / EACH * TILE / EACH)
+
+/* The two matrices of a product, a tile of each in shared memory; the pitch keeps columns in different banks. */
+typedef struct TeskTiles {
+  double A[TILE][TILE + 1], B[TILE][TILE];
+} TeskTiles;
+
+/* sum[i][j] = sum over k < n of A(row + i, k) B(k, column + j) for the thread's rows and columns, which follow at a
+ * distance of TILE / EACH. Entries beyond rows and columns count as 0. A: [rows][n], or unknowns of `b`. */
+TESK_DEVICE void multiply_tiles(TeskTiles *t, const double *TESK_RESTRICT A, const real *TESK_RESTRICT b,
+                                const double *TESK_RESTRICT B, int rows, int n, int columns, int first_row,
+                                int first_column, TeskBox box, double sum[EACH][EACH]) {
+  const int id = (int)threadIdx.x, own_row = id / (TILE / EACH), own_column = id % (TILE / EACH);
+  for (int start = 0; start < n; start += TILE) {
+    __syncthreads();
+    for (int at = id; at < TILE * TILE; at += TILE_THREADS) {
+      const int r = first_row + at / TILE, k = start + at % TILE, q = start + at / TILE,
+                c = first_column + at % TILE;
+      const int has_a = r >= 0 && r < rows && k < n, has_b = q < n && c >= 0 && c < columns;
+      const int node = (r + box.first[1]) * box.nodes[0] + k + box.first[0];
+      t->A[at / TILE][at % TILE] = !has_a ? 0 : b ? (double)b[node] : A[r * n + k];
+      t->B[at / TILE][at % TILE] = has_b ? TESK_READ(B + q * columns + c) : 0;
+    }
+    __syncthreads();
+    TESK_UNROLL
+    for (int k = 0; k < TILE; k++)
+      for (int i = 0; i < EACH; i++)
+        for (int j = 0; j < EACH; j++)
+          sum[i][j] += t->A[own_row + i * (TILE / EACH)][k] * t->B[k][own_column + j * (TILE / EACH)];
+  }
+}
+
+/* to[rows][columns] = A[rows][n] B[n][columns]. b instead of A (NULL: A): unknowns of a vector. With lambda the result
+ * is divided by the sum of eigenvalues lambda_x of its column and lambda_y of its row; where the sum is at most
+ * `smallest` the result is 0. Grid: tiles of columns, of rows. Flops: 2 n per result; bytes: A and B once per tile. */
+TESK_KERNEL(tesk_product, TILE_THREADS, 4, (const double *TESK_RESTRICT)A, (const real *TESK_RESTRICT)b,
+            (const double *TESK_RESTRICT)B, (double *)to, (int)rows, (int)n, (int)columns,
+            (const double *TESK_RESTRICT)lambda, (TeskBox)box, (double)smallest) {
+  TESK_SHARED(memory);
+  const int row = (int)blockIdx.y * TILE, column = (int)blockIdx.x * TILE, id = (int)threadIdx.x;
+  double sum[EACH][EACH] = {{0}};
+  multiply_tiles((TeskTiles *)memory, A, b, B, rows, n, columns, row, column, box, sum);
+  for (int i = 0; i < EACH; i++)
+    for (int j = 0; j < EACH; j++) {
+      const int r = row + id / (TILE / EACH) + i * (TILE / EACH),
+                c = column + id % (TILE / EACH) + j * (TILE / EACH);
+      if (r >= rows || c >= columns) continue;
+      double value = sum[i][j];
+      if (lambda) {
+        const double eigenvalue = TESK_READ(lambda + c) + TESK_READ(lambda + columns + r);
+        value = (eigenvalue < 0 ? -eigenvalue : eigenvalue) <= smallest ? 0 : value / eigenvalue;
+      }
+      to[r * columns + c] = value;
+    }
+}
+
+/* Unknowns of x <- A[rows][n] B[n][columns]; the Dirichlet nodes around them are zeros. Grid: tiles of nodes. */
+TESK_KERNEL(tesk_product_nodes, TILE_THREADS, 4, (const double *TESK_RESTRICT)A,
+            (const double *TESK_RESTRICT)B, (real *)x, (TeskBox)box) {
+  TESK_SHARED(memory);
+  const int rows = box.n[1], columns = box.n[0], id = (int)threadIdx.x;
+  const int row = (int)blockIdx.y * TILE - box.first[1], column = (int)blockIdx.x * TILE - box.first[0];
+  double sum[EACH][EACH] = {{0}};
+  multiply_tiles((TeskTiles *)memory, A, 0, B, rows, columns, columns, row, column, box, sum);
+  for (int i = 0; i < EACH; i++)
+    for (int j = 0; j < EACH; j++) {
+      const int r = row + id / (TILE / EACH) + i * (TILE / EACH),
+                c = column + id % (TILE / EACH) + j * (TILE / EACH);
+      const int Y = r + box.first[1], X = c + box.first[0];
+      if (Y < box.nodes[1] && X < box.nodes[0])
+        x[Y * box.nodes[0] + X] = r >= 0 && r < rows && c >= 0 && c < columns ? (real)sum[i][j] : 0;
+    }
 }
 
 /* ---- plane by plane: three launches ------------------------------------------------------------------- */

@@ -217,6 +217,17 @@ done:
   return status;
 }
 
+/* Products with them would be 0 in every step. */
+static TesStatus drop_zeros(int boundaries, TesiWeights *weights) {
+  TesStatus status = TES_OK;
+  double norm;
+  for (int i = 0; weights->enter && i < boundaries && status == TES_OK; i++) {
+    status = tes_vector_norm(weights->enter[i], &norm);
+    if (status == TES_OK && norm == 0) tes_vector_destroy(&weights->enter[i]);
+  }
+  return status;
+}
+
 static void free_weights(TesContext *ctx, int boundaries, TesiWeights *weights) {
   tes_vector_destroy(&weights->source);
   for (int i = 0; weights->enter && i < boundaries; i++) tes_vector_destroy(&weights->enter[i]);
@@ -248,6 +259,8 @@ TesStatus tesi_balance_create(TesProblem *p, const TesOperator *whole, const Tes
   TES_TRY(create_weights(p, n, &b->weights));
   if (carrier) TES_TRY(create_weights(p, n, &b->carried));
   TES_TRY(weigh(p, whole, carrier ? carrier : whole, sigma, b, carrier ? &b->carried : &b->weights));
+  TES_TRY(drop_zeros(n, &b->weights));
+  TES_TRY(drop_zeros(n, &b->carried));
   for (int i = 0; i < n; i++)
     b->g[i] = (is_given(p, i) && !is_modal(p)) || !p->numbered.given[i].g[0] ? 0 : NAN;
 done:
@@ -300,10 +313,11 @@ done:
 /* rate <- rate + the amounts that are linear in v. */
 static TesStatus add_weighed(const TesiBalance *b, const TesiWeights *weights, const TesVector *v,
                              double *rate) {
-  double value;
   TesStatus status = TES_OK;
   for (int i = 0; i <= b->boundaries && status == TES_OK; i++) {
-    status = tes_vector_dot(i < b->boundaries ? weights->enter[i] : weights->source, v, &value);
+    const TesVector *w = i < b->boundaries ? weights->enter[i] : weights->source;
+    double value = 0;
+    if (w) status = tes_vector_dot(w, v, &value);
     rate[i] += value;
   }
   return status;

@@ -21,8 +21,8 @@
 #include "problem/problem.h"
 #include "time/stepper.h"
 
-/* Amounts that are linear in a vector: its contribution to the sources, and its inflow through boundaries. NULL
- * inside: the amount is 0. */
+/* Amounts that are linear in a vector: its contribution to the sources, and its inflow through boundaries. NULL: the
+ * amount is 0. */
 typedef struct TesiWeights {
   TesVector *source, **enter; /* enter[boundaries] */
 } TesiWeights;

@@ -137,13 +137,14 @@ TesStatus tesi_problem_create_full(const TesProblem *p, TesSpace **full) {
   return p->equation->flow ? TES_OK : tesi_problem_create_whole(p->space, full);
 }
 
-/* The largest level that a direct solver of the coarsest level serves in one launch. In steady problems its inverse,
- * which is made in float64, takes no more memory than a vector of the finest level: it saves only some iterations of
- * one solve. */
-static int64_t most_in_one_launch(const TesProblem *p) {
-  enum { ONE_BLOCK = 1200, FINER = 16 };
+/* The largest level that a direct solver of the coarsest level serves in a few launches: on boxes fast diagonalization,
+ * of 2D boxes by one block, else a dense inverse. In steady problems the inverse, which is made in float64, takes no
+ * more memory than a vector of the finest level: it saves only some iterations of one solve. */
+static int64_t most_in_few_launches(const TesProblem *p) {
+  enum { ONE_BLOCK = 1200, BOX = 36000, FINER = 16 };
   const TesOperator *op = p->levels;
-  if (tesi_is_separable(op)) return ONE_BLOCK;
+  if (tesi_is_separable(op) && (op->space->dim == 2 || op->length < FINER * ONE_BLOCK)) return ONE_BLOCK;
+  if (tesi_is_separable(op)) return op->length / FINER < BOX ? op->length / FINER : BOX;
   if (op->kind != &tesi_operator_elasticity && op->kind != &tesi_operator_mapped) return 0;
   const int64_t part = op->length / FINER; /* a small problem keeps its levels */
   const int64_t room = p->in_time ? part : (int64_t)sqrt((double)op->length);
@@ -151,16 +152,16 @@ static int64_t most_in_one_launch(const TesProblem *p) {
   return most < TESI_COARSE_DENSE ? most : TESI_COARSE_DENSE;
 }
 
-/* A device waits for launches. A level of at most this many unknowns is solved directly by one launch (contract.cu).
- * This replaces the smoothers of all levels below, which are nine launches or more per level. On boxes it pays in
- * time only. */
+/* A device waits for launches. A level of at most this many unknowns is solved directly, by a few launches
+ * (contract.cu). This replaces the smoothers of all levels below, which are nine launches or more per level. On boxes
+ * it pays in time only. */
 static int64_t enough(const TesProblem *p) {
   const TesSolveOptions *o = &p->options;
   const bool trees = p->levels->kind == &tesi_operator_mapped,
              serves = (p->in_time || trees) && tesi_has_kernels(p->context) &&
                       o->smoother == TES_SMOOTHER_AUTO && o->coarsening == TES_COARSEN_AUTO &&
                       o->coarse == TES_COARSE_AUTO;
-  return serves ? most_in_one_launch(p) : 0;
+  return serves ? most_in_few_launches(p) : 0;
 }
 
 static TesStatus create_operators(TesProblem *p) {

@@ -1,5 +1,6 @@
-/* Kernels of src/kernels/contract.cu. If the unknowns fit into the shared memory of a block, one block does all. If a
- * plane of a 3D box fits, there are three launches with a block per plane; else eight small launches. */
+/* Kernels of src/kernels/contract.cu. If the unknowns fit into the shared memory of a block, one block does all. In 2D
+ * there are four launches with a block per tile. If a plane of a 3D box fits, there are three launches with a block per
+ * plane; else eight small launches. */
 #include "multigrid/coarse/coarse_device.h"
 #include "device/kernel.h"
 
@@ -7,11 +8,18 @@ typedef struct Box { /* as in contract.cu */
   int n[3], first[3], nodes[3];
 } Box;
 
-enum { MOST_SHARED = 96 << 10, PLANE = 576, LINES = 8 /* as in contract.cu */ };
+enum { MOST_SHARED = 96 << 10 };
+enum {
+  PLANE = 576,
+  LINES = 8,
+  TILE = 16,
+  TILE_THREADS = 64,
+  TILES = TILE * (2 * TILE + 1) /* as in contract.cu */
+};
 
 struct TesiCoarseDevice {
   TesContext *context;
-  TesiKernel gather, scatter, contract, whole, forward, lines, backward;
+  TesiKernel gather, scatter, contract, whole, forward, lines, backward, product, nodes;
   size_t shared;             /* of `whole`; 0: several launches */
   size_t of_plane, of_lines; /* shared memory of planes; 0: they do not fit */
   Box box;
@@ -33,6 +41,10 @@ static TesStatus get_kernels(TesiCoarseDevice *c, TesPrecision precision) {
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_scatter", 0, &c->scatter));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_contract", 0, &c->contract));
   if (c->shared) TES_TRY(tesi_kernel_get(ctx, program, "tesk_coarse", c->shared, &c->whole));
+  if (!c->shared && c->box.nodes[2] == 1) {
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_product", TILES * sizeof(double), &c->product));
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_product_nodes", TILES * sizeof(double), &c->nodes));
+  }
   if (c->of_plane) {
     TES_TRY(tesi_kernel_get(ctx, program, "tesk_planes_forward", c->of_plane, &c->forward));
     TES_TRY(tesi_kernel_get(ctx, program, "tesk_planes_lines", c->of_lines, &c->lines));
@@ -144,6 +156,35 @@ done:
   return status;
 }
 
+static TesiGrid tiles_of(int columns, int rows) {
+  return (TesiGrid){(unsigned)(columns + TILE - 1) / TILE, (unsigned)(rows + TILE - 1) / TILE, 1};
+}
+
+/* to <- A B with n1 rows and n0 columns, n products each; b instead of A: unknowns of a vector */
+static TesStatus multiply(TesiCoarseDevice *c, const double *A, const void *b, const double *B, double *to,
+                          int n, const double *lambda) {
+  int rows = c->box.n[1], columns = c->box.n[0];
+  double smallest = c->smallest;
+  void *arguments[] = {&A, &b, &B, &to, &rows, &n, &columns, &lambda, &c->box, &smallest};
+  return tesi_kernel_launch(c->context, &c->product, tiles_of(columns, rows), TILE_THREADS,
+                            TILES * sizeof(double), arguments);
+}
+
+/* With unknowns as matrices [y][x]: x = S1 ((S1' b S0) / sums of eigenvalues) S0'. */
+static TesStatus solve_tiles(TesiCoarseDevice *c, const void *b, void *x) {
+  TesContext *ctx = c->context;
+  TesStatus status = TES_OK;
+  const int *n = c->box.n;
+  void *last[] = {&c->v, &c->T[0], &x, &c->box};
+  TES_TRY(multiply(c, NULL, b, c->S[0], c->v, n[0], NULL));
+  TES_TRY(multiply(c, c->T[1], NULL, c->v, c->u, n[1], c->lambda));
+  TES_TRY(multiply(c, c->S[1], NULL, c->u, c->v, n[1], NULL));
+  TES_TRY(tesi_kernel_launch(ctx, &c->nodes, tiles_of(c->box.nodes[0], c->box.nodes[1]), TILE_THREADS,
+                             TILES * sizeof(double), last));
+done:
+  return status;
+}
+
 TesStatus tesi_coarse_device_solve(TesiCoarseDevice *device, const void *b, void *x) {
   TesiCoarseDevice *c = device;
   TesContext *ctx = c->context;
@@ -152,6 +193,7 @@ TesStatus tesi_coarse_device_solve(TesiCoarseDevice *device, const void *b, void
     void *arguments[] = {&b, &x, &c->S[0], &c->box, &c->smallest};
     return tesi_kernel_launch(ctx, &c->whole, (TesiGrid){1, 1, 1}, 512, c->shared, arguments);
   }
+  if (c->box.nodes[2] == 1) return solve_tiles(c, b, x);
   if (c->of_plane) return solve_planes(c, b, x);
   void *gather[] = {&b, &c->u, &c->box}, *scatter[] = {&c->u, &x, &c->box};
   TES_TRY(run(c, &c->gather, c->count, gather));

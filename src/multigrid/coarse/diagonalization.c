@@ -15,15 +15,29 @@ struct TesiDiagonalization {
   double smallest; /* eigenvalues of A below this are taken as zero */
 };
 
-static TesStatus fill(TesiDiagonalization *D, const TesOperator *op, int d) {
+/* Directions with the same matrices have the same modes: copies them. */
+static bool copy_modes(TesiDiagonalization *D, int d, double *const K[3], double *const M[3]) {
+  const size_t bytes = (size_t)D->n[d] * (size_t)D->n[d] * sizeof(double);
+  for (int e = 0; e < d; e++)
+    if (D->n[e] == D->n[d] && !memcmp(K[e], K[d], bytes) && !memcmp(M[e], M[d], bytes)) {
+      memcpy(D->S[d], D->S[e], bytes);
+      memcpy(D->lambda[d], D->lambda[e], (size_t)D->n[d] * sizeof(double));
+      return true;
+    }
+  return false;
+}
+
+/* K[e], M[e]: the matrices of the unknowns of earlier directions; fills K[d], M[d]. */
+static TesStatus fill(TesiDiagonalization *D, const TesOperator *op, int d, double *K_all[3],
+                      double *M_all[3]) {
   TesContext *ctx = D->context;
   TesStatus status = TES_OK;
   const TesiAxis *axis = &op->space->axis[d];
   const int nodes = D->nodes[d] = axis->nodes, first = D->first[d] = tesi_axis_first(axis),
             n = D->n[d] = tesi_axis_end(axis) - first;
-  double *K = NULL, *M = NULL;
-  TES_ALLOC(&K, (int64_t)nodes * nodes);
-  TES_ALLOC(&M, (int64_t)nodes * nodes);
+  TES_ALLOC(&K_all[d], (int64_t)nodes * nodes);
+  TES_ALLOC(&M_all[d], (int64_t)nodes * nodes);
+  double *const K = K_all[d], *const M = M_all[d];
   TES_ALLOC(&D->S[d], (int64_t)n * n);
   TES_ALLOC(&D->lambda[d], n);
   if (d < op->space->dim)
@@ -36,13 +50,11 @@ static TesStatus fill(TesiDiagonalization *D, const TesOperator *op, int d) {
           K[(i + first) * nodes + j + first]; /* in place: an entry is never written before it is read */
       M[i * n + j] = M[(i + first) * nodes + j + first];
     }
-  TES_TRY(tesi_eigen(ctx, n, K, M, D->S[d], D->lambda[d]));
+  if (!copy_modes(D, d, K_all, M_all)) TES_TRY(tesi_eigen(ctx, n, K, M, D->S[d], D->lambda[d]));
   TES_ALLOC(&D->T[d], (int64_t)n * n);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) D->T[d][i * n + j] = D->S[d][j * n + i];
 done:
-  tesi_free(ctx, &K);
-  tesi_free(ctx, &M);
   return status;
 }
 
@@ -50,13 +62,14 @@ TesStatus tesi_diagonalization_create(TesContext *ctx, const TesOperator *separa
                                       TesiDiagonalization **diagonalization) {
   TesStatus status = TES_OK;
   TesiDiagonalization *D = NULL;
+  double *K[3] = {NULL}, *M[3] = {NULL};
   *diagonalization = NULL;
   TES_NEW(&D);
   D->context = tesi_context_retain(ctx);
   double largest = 0;
   int64_t size = 1;
   for (int d = 0; d < 3; d++) {
-    TES_TRY(fill(D, separable, d));
+    TES_TRY(fill(D, separable, d, K, M));
     largest += D->lambda[d][D->n[d] - 1];
     size *= D->n[d];
   }
@@ -68,6 +81,10 @@ TesStatus tesi_diagonalization_create(TesContext *ctx, const TesOperator *separa
   *diagonalization = D;
   D = NULL;
 done:
+  for (int d = 0; d < 3; d++) {
+    tesi_free(ctx, &K[d]);
+    tesi_free(ctx, &M[d]);
+  }
   tesi_diagonalization_destroy(&D);
   return status;
 }
