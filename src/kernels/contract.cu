@@ -1,7 +1,7 @@
 /* Dense contractions of small arrays in float64: fast diagonalization of a box, on the device so that a cycle never
  * waits for the host. If all unknowns fit into the shared memory of a block, one block does all. In 2D four products of
- * matrices do it, tile by tile. If a plane fits in 3D, the work goes plane by plane. Otherwise each thread computes one result; the arrays are a few kilobytes and
- * stay in the caches. Macros: real (of the vectors of nodes). */
+ * matrices do it, tile by tile. If a plane fits in 3D, the work goes plane by plane. Otherwise each thread computes one
+ * result; the arrays are a few kilobytes and stay in the caches. Macros: real (of the vectors of nodes). */
 #include "kernel.h"
 
 #define THREADS 128
