@@ -1,5 +1,6 @@
 /* Shows progress while nothing else is printed: on a terminal a line that is overwritten, in a log a plain line if
  * the last line is 10 seconds old. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,20 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Launchers give ranks a terminal of their own, whose text they hand on to a file or a pipe. */
+static bool launcher_is_on_terminal(void) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%ld/fd/1", (long)getppid());
+  const int out = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+  const bool on_terminal = out >= 0 && isatty(out);
+  if (out >= 0) close(out);
+  return on_terminal;
+}
+
 static bool overwrites(void) {
   const char *terminal = getenv("TERM");
-  return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+  return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 &&
+         (!cli_ranks() || launcher_is_on_terminal());
 }
 
 int cli_width(void) {

@@ -223,6 +223,8 @@ def refusals(folder):
     expect("info", mpirun((2, [PROGRAM, "info"])), folder, 2, "info is for one")
     expect("--ranks 0", [PROGRAM, "solve", "box.yaml", "--ranks", "0"], folder, 2, "--ranks 0")
     expect("--ranks inside", mpirun((2, [PROGRAM, "solve", "box.yaml", "--ranks", "2"])), folder, 2, "mpirun began")
+    code, text, _, _ = call(mpirun((2, [PROGRAM, "solve", "box.yaml"])), folder, dict(ENVIRONMENT, TERM="xterm"))
+    check(code == 0 and "ranks     2" in text and "\033" not in text, f"codes of a terminal in a pipe: {text!r}")
     expect("no mpirun", [PROGRAM, "solve", "box.yaml", "--ranks", "2"], folder, 3, "openmpi-bin",
            environment=dict(ENVIRONMENT, PATH="/nowhere"))
     code, _, errors, _ = call([PROGRAM, "solve", "box.yaml", "--ranks=2", "--quiet", "--json", "own.json"], folder)
