@@ -22,7 +22,7 @@ enum { VARIANTS = 4, ROUNDS = 100000 };
 
 typedef struct Ours {
   TesContext *context;
-  TesMesh *forest;
+  TesMesh *mesh;
   TesSpace *space;
   TesFunction *a;
   TesOperator *op;
@@ -35,20 +35,20 @@ static void check(TesStatus status, const Ours *o) {
   exit(1);
 }
 
-static void make_forest(Ours *o, int dim, int level, int shells) {
-  const TesMeshDesc desc = {.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level};
-  check(tes_mesh_create(o->context, &desc, &o->forest), o);
+static void make_mesh(Ours *o, int dim, int level, int shells) {
+  const TesMeshDesc desc = {.domain = TES_DOMAIN_BALL, .dim = dim, .refine = level, .geometry_degree = 1};
+  check(tes_mesh_create(o->context, &desc, &o->mesh), o);
   for (int t = 0; shells && t < (dim == 3 ? 2 : 3); t++) {
-    const int64_t cells = tes_mesh_info(o->forest).cells;
+    const int64_t cells = tes_mesh_info(o->mesh).cells;
     int8_t *mark = malloc((size_t)cells);
     TesMesh *next;
     if (!mark) exit(1);
     for (int64_t c = 0; c < cells; c++)
-      mark[c] = bench_cuts(o->forest, c, 0.35) || bench_cuts(o->forest, c, 0.75);
-    check(tes_mesh_adapt(o->forest, mark, &next), o);
+      mark[c] = bench_cuts(o->mesh, c, 0.35) || bench_cuts(o->mesh, c, 0.75);
+    check(tes_mesh_adapt(o->mesh, mark, &next), o);
     free(mark);
-    tes_mesh_destroy(&o->forest);
-    o->forest = next;
+    tes_mesh_destroy(&o->mesh);
+    o->mesh = next;
   }
 }
 
@@ -58,28 +58,27 @@ static void release(Ours *o) {
   tes_operator_destroy(&o->op);
   tes_function_destroy(&o->a);
   tes_space_destroy(&o->space);
-  tes_mesh_destroy(&o->forest);
+  tes_mesh_destroy(&o->mesh);
   tes_context_destroy(&o->context);
 }
 
 /* The level at which both programs have the same number of unknowns. */
 static void make_space(Ours *o, int dim, int degree, int shells, double unknowns) {
   for (int level = 0; level < 12; level++) {
-    make_forest(o, dim, level, shells);
-    const TesSpaceDesc desc = {.forest = o->forest, .degree = degree};
+    make_mesh(o, dim, level, shells);
+    const TesSpaceDesc desc = {.mesh = o->mesh, .degree = degree};
     check(tes_space_create(o->context, &desc, &o->space), o);
     const double size = (double)(tes_space_length(o->space) + tes_space_hanging(o->space));
     if (size == unknowns) return;
     if (size > unknowns) break;
     tes_space_destroy(&o->space);
-    tes_mesh_destroy(&o->forest);
+    tes_mesh_destroy(&o->mesh);
   }
   fprintf(stderr, "ball_beside: no level has %.0f unknowns\n", unknowns);
   exit(1);
 }
 
 static void make_operator(Ours *o) {
-  check(tesi_geometry_create_forest(o->forest, 1, &o->geometry), o);
   check(tes_function_create_expression(o->context, "1 / (0.05 + 2*(x*x + y*y + z*z))", &o->a), o);
   const TesTermDesc diffusion = {.a = {.all = o->a}};
   const TesOperatorDesc desc = {
