@@ -2,7 +2,8 @@
 """Iterations of steady transport by cell Peclet number |b| h / (2 k a), |b| taken as 1.
 
   steady_transport.py TESSERA [--ranks N] [--element dg] [MESH]...
-    prints a table; MESH: some of box, box3, forest, file, vortex; dg: box, box3, vortex
+    prints a table; MESH: some of box, box3, forest, file, vortex, vortex3, rolls; dg: box, box3,
+    vortex
 
 -a Lap u + b . grad u = 1, u = 0 on the boundary, tolerance 1e-9, all that is chosen left to auto. The file is a square
 of moved quadrilaterals in a random order, as people_meshes.py writes it."""
@@ -20,11 +21,14 @@ PECLET = (1, 10, 100, 1e4, 1e6)
 DEGREES = (1, 2, 4)
 # mesh: velocity, cells a direction by degree, mesh of the case
 MESHES = {
-    "box": ("[0.3, -1]", {1: 64, 2: 64, 4: 64}, "{{box: {{cells: [{n}, {n}]}}}}"),
+    "box": ("[0.3, -1]", {1: 256, 2: 256, 4: 64}, "{{box: {{cells: [{n}, {n}]}}}}"),
     "box3": ("[0.3, -1, 0.5]", {1: 24, 2: 16, 4: 8}, "{{box: {{cells: [{n}, {n}, {n}]}}}}"),
     "forest": ("[0.3, -1]", {1: 32, 2: 32, 4: 32},
                "{{box: {{cells: [{n}, {n}]}}, kind: forest, refine_where: 'x + y < 0.6'}}"),
     "file": ("[0.3, -1]", {1: 64, 2: 64, 4: 32}, "{{file: scattered-{n}.msh}}"),
+    "vortex3": ("['0.5 - y', 'x - 0.5', 0.2]", {1: 32, 2: 16, 4: 8}, "{{box: {{cells: [{n}, {n}, {n}]}}}}"),
+    "rolls": ("['sin(pi*x)*cos(pi*y)', '-cos(pi*x)*sin(pi*y)']", {1: 64, 2: 64, 4: 32},
+              "{{box: {{cells: [{n}, {n}]}}}}"),
     "vortex": ("['0.5 - y', 'x - 0.5']", {1: 64, 2: 64, 4: 64}, "{{box: {{cells: [{n}, {n}]}}}}"),
 }
 
@@ -63,7 +67,7 @@ def main():
             for degree in DEGREES:
                 counts = [solve(tessera, asked.ranks, asked.element, Path(folder), name, degree, p) for p in PECLET]
                 n = MESHES[name][1][degree]
-                size = f"{n}^3" if name == "box3" else f"{n}^2"
+                size = f"{n}^3" if name.endswith("3") else f"{n}^2"
                 print(f"| {name}, {size} | {degree} | " + " | ".join(counts) + " |", flush=True)
 
 

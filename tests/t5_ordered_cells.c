@@ -1,5 +1,6 @@
 /* Run: ctest -R t5_ordered_cells. Cells in the order of the flow: a step against dense incomplete factors of the plain
- * operator, the order against the streamlines of a uniform velocity, closed paths, a step that solves, refusals. On
+ * operator, the order against the streamlines of a uniform velocity, closed paths, fill where factors are poor without
+ * it, a step that solves, refusals. On
  * boxes, periodic directions, forests with hanging nodes and curved cells, on the host and in the emulator.
  * Labels: threads */
 #include "smoother/ordered_cells/ordered_cells.h"
@@ -152,6 +153,44 @@ static void closed_paths_are_seen(void **state) {
   assert_int_equal(longest_path("0.51 - x", "0.51 - y", false), 0);
 }
 
+/* A step from 0: what it leaves of a random vector; plain: it is the plain step, which takes long on many cells. */
+static void check_factors(const Flow2D *f, double most, bool fill, bool plain) {
+  TesSmoother *smoother;
+  const Place p = {.ctx = f->ctx, .space = f->space};
+  assert_ok(f->ctx,
+            tes_smoother_create(f->ctx, &(TesSmootherDesc){.op = f->op, .kind = TES_SMOOTHER_ORDERED_CELLS},
+                                &smoother));
+  const TesiOrderedCells *plan = smoother->plan;
+  TesVector *b = vector(&p, 5), *x = vector(&p, 0), *y = vector(&p, 0), *r = vector(&p, 0);
+  double before, after;
+  assert_ok(f->ctx, tes_smoother_apply(smoother, b, x, TES_FORWARD, true));
+  assert_ok(f->ctx, tes_operator_residual(f->op, b, x, r));
+  assert_ok(f->ctx, tes_vector_norm(b, &before));
+  assert_ok(f->ctx, tes_vector_norm(r, &after));
+  if ((plan->drop > 0) != fill) fail_msg("factors leave %g of %g, drop %g", plan->left, plan->poor, plan->drop);
+  assert_true(plan->factors.F.entries <= TESI_INCOMPLETE_FILL * plan->A.entries);
+  if (!(after < most * before)) fail_msg("a step leaves %g of the residual", after / before);
+  if (plain) assert_ok(f->ctx, tesi_smoother_apply_ref(smoother, b, y, TES_FORWARD, true));
+  if (plain && !(difference(x, y) < 1e-9)) fail_msg("the plain step differs by %g", difference(x, y));
+  tes_vector_destroy(&b), tes_vector_destroy(&x), tes_vector_destroy(&y), tes_vector_destroy(&r);
+  tes_smoother_destroy(&smoother);
+}
+
+/* Oblique to the cells, rows of factors without fill grow from cell to cell. Closed paths, which are cut, need fill on
+ * small meshes. */
+static void poor_factors_get_fill(void **state) {
+  (void)state;
+  Flow2D small = open_flow("0.3", "-1", "1e-7", 12, 1, false);
+  check_factors(&small, 1, false, false);
+  close_flow(&small);
+  Flow2D oblique = open_flow("0.3", "-1", "1e-7", 60, 1, false);
+  check_factors(&oblique, 0.2, true, false);
+  close_flow(&oblique);
+  Flow2D vortex = open_flow("sin(pi*x)*cos(pi*y)", "-cos(pi*x)*sin(pi*y)", "1e-3", 8, 2, false);
+  check_factors(&vortex, 0.3, true, true);
+  close_flow(&vortex);
+}
+
 /* With 1D upwinding, which SUPG of degree 1 is at large Peclet numbers, the matrix along a grid line is triangular: a
  * step leaves next to nothing. Against the flow it would leave nearly all. */
 static void a_step_nearly_solves(void **state) {
@@ -176,7 +215,7 @@ static void a_step_nearly_solves(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(steps_are_their_definition), cmocka_unit_test(steps_in_the_emulator),
-      cmocka_unit_test(nodes_follow_the_velocity), cmocka_unit_test(closed_paths_are_seen),
-      cmocka_unit_test(a_step_nearly_solves)};
+      cmocka_unit_test(nodes_follow_the_velocity),  cmocka_unit_test(closed_paths_are_seen),
+      cmocka_unit_test(poor_factors_get_fill),      cmocka_unit_test(a_step_nearly_solves)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

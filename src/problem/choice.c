@@ -234,6 +234,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
     p->chosen.cycle = TES_DOUBLE;
     return choose_direct(p, smoother);
   }
+  p->chosen.factor_flops = survey.factor_flops;
   p->chosen.factors_serve = may_factorize(p, &survey, 4e11); /* 100 s on one core */
   p->chosen.thin = p->equation->couples && survey.thin;
   p->chosen.polynomial = p->options.smoother_degree;

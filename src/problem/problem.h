@@ -156,13 +156,14 @@ typedef struct TesiChosen {
   bool thin;                /* cells: TesMultigridDesc.thin */
   TesCoarsening coarsening; /* what is coarsened first */
   bool sheared;             /* survey.h */
-  bool loose;         /* almost nothing fixes the constant of the solution: tesi_problem_doubt_precision() */
-  int polynomial;     /* degree of chebyshev; 0: its own choice */
-  bool tuned;         /* the cycle is adjusted to its measured convergence (tune.c) */
-  bool smooths_rough; /* GMRES: smooths before the first coarse correction of a rough residual */
-  int full_steps;     /* of the start of full multigrid: TesMultigridDesc.full_steps */
-  int post_below;     /* smoothing steps below the finest level; 0: as on the finest */
-  bool factors_serve; /* sparse factors can take over where cycles would not reach the tolerance */
+  bool loose;          /* almost nothing fixes the constant of the solution: tesi_problem_doubt_precision() */
+  int polynomial;      /* degree of chebyshev; 0: its own choice */
+  bool tuned;          /* the cycle is adjusted to its measured convergence (tune.c) */
+  bool smooths_rough;  /* GMRES: smooths before the first coarse correction of a rough residual */
+  int full_steps;      /* of the start of full multigrid: TesMultigridDesc.full_steps */
+  int post_below;      /* smoothing steps below the finest level; 0: as on the finest */
+  double factor_flops; /* survey.h */
+  bool factors_serve;  /* sparse factors can take over where cycles would not reach the tolerance */
 } TesiChosen;
 
 /* Given values, as vectors. */

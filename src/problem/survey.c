@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/work.h"
 #include "operator/form.h"
+#include "operator/transport/transport_operator.h"
 #include "parallel/comm.h"
 
 enum { SAMPLE = 4096, POINTS = 27 };
@@ -148,8 +149,8 @@ static void look_at_shape(int dim, const double *x, const double *J, Shape *shap
 
 /* Nested dissection cuts a body of `along` nodes in its longest direction, and `across` in the next one, by sections
  * of s = unknowns / along nodes. The cuts of a part as long as wide take 20 s^3 flops; there are along / across such
- * parts. MUMPS takes 0.7 to 1.2 times as many flops for beams, sheets and cubes of 2e4 to 1e5 unknowns, and at most
- * 1.5 times unknowns times s entries. */
+ * parts. MUMPS takes 0.7 to 1.2 times as many flops for beams, sheets and cubes of 2e4 to 1e5 unknowns, at most 1.5
+ * times unknowns times s entries, and in 2D 6 log2(unknowns) entries an unknown. */
 static void predict_factors(const TesSpace *space, double cells, const double extent[3], const Shape *shape,
                             TesiSurvey *survey) {
   double along = 1, across = 1;
@@ -159,7 +160,8 @@ static void predict_factors(const TesSpace *space, double cells, const double ex
   }
   const double unknowns = (double)space->all_dofs, section = unknowns / along;
   survey->factor_flops = 20 * pow(section, 3) * along / across;
-  survey->factor_bytes = 2 * 8 * 1.5 * unknowns * section;
+  survey->factor_bytes =
+      2 * 8 * unknowns * fmin(1.5 * section, space->dim == 2 ? 9 * log2(unknowns) : INFINITY);
 }
 
 static void judge_shape(TesContext *ctx, const TesSpace *space, double cells, Shape *shape,
@@ -215,7 +217,8 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
   const bool matrices = tesi_form_has_matrix(&p->form.all, tes_mesh_materials(p->mesh)),
              box = p->mesh->kind == TES_MESH_BOX && !matrices;
   *survey = (TesiSurvey){.jump = 1, .matrices = matrices};
-  if (p->equation->flow || (box && !vary && !p->equation->couples)) return TES_OK;
+  if (p->equation->flow || (box && !vary && !p->equation->couples && !tesi_transport_of(p->op)))
+    return TES_OK;
   double rough = 0, sheared = 0, before = NAN;
   Shape shape = {.lower = {INFINITY, INFINITY, INFINITY},
                  .upper = {-INFINITY, -INFINITY, -INFINITY},

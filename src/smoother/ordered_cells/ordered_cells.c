@@ -47,84 +47,22 @@ done:
   return status;
 }
 
-/* ---- factors --------------------------------------------------------------------------------------------- */
-
-/* A pivot that has been lost to round-off is replaced by the largest entry of its row. */
-static double safe_pivot(const TesiOrderedCells *p, int64_t i) {
-  const double pivot = p->factors[p->diagonal[i]];
-  double largest = 0;
-  for (int64_t e = p->A.row[i]; e < p->A.row[i + 1]; e++) largest = fmax(largest, fabs(p->A.value[e]));
-  return fabs(pivot) > 1e-12 * largest ? pivot : largest > 0 ? largest : 1;
-}
-
-/* Row by row: what earlier rows add to entries of the pattern. place[rows] is -1 between rows. */
-static void eliminate_row(const TesiOrderedCells *p, int64_t i, int64_t *place) {
-  const int64_t *row = p->A.row;
-  const int32_t *column = p->A.column;
-  double *f = p->factors;
-  for (int64_t e = row[i]; e < row[i + 1]; e++) place[column[e]] = e;
-  for (int64_t e = row[i]; e < p->diagonal[i]; e++) {
-    const int64_t k = column[e];
-    const double factor = f[e] *= f[p->diagonal[k]]; /* the inverse stands there */
-    for (int64_t other = p->diagonal[k] + 1; other < row[k + 1]; other++)
-      if (place[column[other]] >= 0) f[place[column[other]]] -= factor * f[other];
-  }
-  for (int64_t e = row[i]; e < row[i + 1]; e++) place[column[e]] = -1;
-  f[p->diagonal[i]] = 1 / safe_pivot(p, i);
-}
-
-static TesStatus factorize(TesContext *ctx, TesiOrderedCells *p) {
-  TesStatus status = TES_OK;
-  int64_t *place = NULL;
-  TES_ALLOC(&p->factors, p->A.entries);
-  TES_ALLOC(&p->diagonal, p->A.rows);
-  TES_ALLOC(&place, p->A.rows);
-  memcpy(p->factors, p->A.value, (size_t)p->A.entries * sizeof *p->factors);
-  for (int64_t i = 0; i < p->A.rows; i++) {
-    place[i] = -1;
-    int64_t e = p->A.row[i];
-    while (p->A.column[e] < i) e++;
-    p->diagonal[i] = e;
-  }
-  for (int64_t i = 0; i < p->A.rows; i++) {
-    if (i % 1024 == 0) TES_TRY(tesi_work_go_on(ctx));
-    eliminate_row(p, i, place);
-  }
-done:
-  tesi_free(ctx, &place);
-  return status;
-}
-
 /* ---- a step ---------------------------------------------------------------------------------------------- */
 
-/* z <- (L U)^-1 z */
-static void solve(const TesiOrderedCells *p, double *z) {
-  const int64_t *row = p->A.row;
-  const int32_t *column = p->A.column;
-  const double *f = p->factors;
-  for (int64_t i = 0; i < p->A.rows; i++) {
-    double sum = z[i];
-    for (int64_t e = row[i]; e < p->diagonal[i]; e++) sum -= f[e] * z[column[e]];
-    z[i] = sum;
-  }
-  for (int64_t i = p->A.rows - 1; i >= 0; i--) {
-    double sum = z[i];
-    for (int64_t e = p->diagonal[i] + 1; e < row[i + 1]; e++) sum -= f[e] * z[column[e]];
-    z[i] = sum * f[p->diagonal[i]];
-  }
-}
-
-/* p->left <- |v - A (L U)^-1 v| / |v|, v alternating from row to row. */
+/* p->left <- |v - A (L U)^-1 v| / |v| in units of p->poor, v alternating from row to row. */
 static void measure(TesiOrderedCells *p) {
   double sum = 0;
+  p->left = INFINITY;
+  if (p->factors.failed) return;
   for (int64_t i = 0; i < p->A.rows; i++) p->z[i] = i % 2 ? 1 : -1;
-  solve(p, p->z);
+  tesi_incomplete_solve(&p->factors, p->z);
   for (int64_t i = 0; i < p->A.rows; i++) {
     double rest = i % 2 ? 1 : -1;
     for (int64_t e = p->A.row[i]; e < p->A.row[i + 1]; e++) rest -= p->A.value[e] * p->z[p->A.column[e]];
     sum += rest * rest;
   }
-  p->left = sqrt(sum / (double)tesi_max(1, p->A.rows));
+  const double left = sqrt(sum / (double)tesi_max(1, p->A.rows)) / p->poor;
+  if (isfinite(left)) p->left = left;
 }
 
 /* x <- x + omega z, of several ranks. b is in p->b where the guess is zero. */
@@ -138,7 +76,7 @@ static TesStatus apply_on_ranks(const TesSmoother *smoother, const void *b, TesV
     TES_TRY(tes_vector_get(p->r, p->b));
   }
   for (int64_t i = 0; i < p->A.rows; i++) p->z[i] = p->b[p->order[i]];
-  solve(p, p->z);
+  tesi_incomplete_solve(&p->factors, p->z);
   for (int64_t i = 0; i < p->A.rows; i++) p->b[p->order[i]] = p->share[p->order[i]] * p->z[i];
   tesi_exchange_sum(op->space->layout->sum, TES_DOUBLE, p->b);
   for (int64_t i = 0; i < p->A.rows; i++) p->x[i] += smoother->omega * p->b[i];
@@ -167,7 +105,7 @@ static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesS
       sum -= p->A.value[e] * p->x[p->order[p->A.column[e]]];
     p->z[i] = sum;
   }
-  solve(p, p->z);
+  tesi_incomplete_solve(&p->factors, p->z);
   for (int64_t i = 0; i < p->A.rows; i++) p->x[p->order[i]] += smoother->omega * p->z[i];
   TES_TRY(tes_vector_set(&xv, p->x));
 done:
@@ -176,14 +114,13 @@ done:
 
 static TesCost cost(const TesSmoother *smoother) {
   const TesiOrderedCells *p = smoother->plan;
-  const double entries = (double)p->A.entries, rows = (double)p->A.rows;
-  return (TesCost){.flops = 4 * entries, .bytes = 24 * entries + 40 * rows};
+  const double entries = (double)(p->A.entries + p->factors.F.entries), rows = (double)p->A.rows;
+  return (TesCost){.flops = 2 * entries, .bytes = 12 * entries + 40 * rows};
 }
 
 static void destroy_factors(TesContext *ctx, TesiOrderedCells *p) {
   tesi_matrix_destroy(ctx, &p->A);
-  tesi_free(ctx, &p->factors);
-  tesi_free(ctx, &p->diagonal);
+  tesi_incomplete_free(ctx, &p->factors);
 }
 
 static void destroy(TesSmoother *smoother) {
@@ -205,7 +142,7 @@ static const TesiSmootherTable table = {
 
 double tesi_ordered_cells_bytes(const TesSpace *space) {
   const double nodes = pow(space->degree + 1, space->dim);
-  return 32 * (double)space->mesh->cells * nodes * nodes;
+  return 48 * (double)space->mesh->cells * nodes * nodes;
 }
 
 /* share <- of what ranks add at shared unknowns; passed: see tesi_ordered_cells_order(). */
@@ -229,18 +166,7 @@ done:
 
 double tesi_ordered_cells_left(const TesSmoother *smoother) {
   if (!smoother || smoother->kind != TES_SMOOTHER_ORDERED_CELLS) return 0;
-  const TesiOrderedCells *p = smoother->plan;
-  return isfinite(p->left) ? p->left : INFINITY;
-}
-
-static TesStatus create_factors(TesContext *ctx, TesiOrderedCells *p, const TesiMatrix *A) {
-  TesStatus status = TES_OK;
-  destroy_factors(ctx, p);
-  TES_TRY(permute(ctx, A, p->order, &p->A));
-  TES_TRY(factorize(ctx, p));
-  measure(p);
-done:
-  return status;
+  return ((const TesiOrderedCells *)smoother->plan)->left;
 }
 
 static void reverse(int32_t *order, int64_t count) {
@@ -250,17 +176,40 @@ static void reverse(int32_t *order, int64_t count) {
   }
 }
 
-/* Where factors along the flow break down, factors against the flow are tried, and the better factors stay. */
-static TesStatus create_better_factors(TesContext *ctx, TesiOrderedCells *p, const TesiMatrix *A) {
+/* The ways to make factors, from the cheapest one on. */
+static const struct {
+  bool against; /* the flow */
+  double drop;
+} ways[] = {{false, 0}, {false, 0.02}, {true, 0}, {true, 0.02}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* *reversed: whether the order is against the flow. */
+static TesStatus create_factors(TesContext *ctx, TesiOrderedCells *p, const TesiMatrix *A, int way,
+                                bool *reversed) {
   TesStatus status = TES_OK;
-  TES_TRY(create_factors(ctx, p, A));
-  const double along = p->left;
-  if (along < TESI_ORDERED_BROKEN) goto done;
-  reverse(p->order, A->rows);
-  TES_TRY(create_factors(ctx, p, A));
-  if (p->left < along || !isfinite(along)) goto done;
-  reverse(p->order, A->rows);
-  TES_TRY(create_factors(ctx, p, A));
+  destroy_factors(ctx, p);
+  if (*reversed != ways[way].against) reverse(p->order, A->rows);
+  *reversed = ways[way].against;
+  TES_TRY(permute(ctx, A, p->order, &p->A));
+  p->drop = ways[way].drop;
+  TES_TRY(tesi_incomplete_create(ctx, &p->A, p->drop, &p->factors));
+  measure(p);
+done:
+  return status;
+}
+
+/* The first factors that leave little, or else the best ones. */
+static TesStatus create_good_factors(TesContext *ctx, TesiOrderedCells *p, const TesiMatrix *A) {
+  TesStatus status = TES_OK;
+  double least = INFINITY;
+  int way = 0, best = 0;
+  bool reversed = false;
+  for (; way < WAYS; way++) {
+    TES_TRY(create_factors(ctx, p, A, way, &reversed));
+    if (p->left < least) least = p->left, best = way;
+    if (p->left < 1) goto done;
+  }
+  if (best != WAYS - 1) TES_TRY(create_factors(ctx, p, A, best, &reversed));
 done:
   return status;
 }
@@ -282,14 +231,15 @@ static TesStatus init(TesSmoother *smoother) {
   TES_ALLOC(&p->z, op->length);
   TES_ALLOC(&passed, op->length);
   TES_TRY(tesi_ordered_cells_order(op, p->order, &longest, passed));
+  p->poor = longest > TESI_ORDERED_PATH ? 0.3 : 3;
   TES_TRY(tesi_operator_probe(op, &A));
-  TES_TRY(create_better_factors(ctx, p, &A));
+  TES_TRY(create_good_factors(ctx, p, &A));
   if (op->local) TES_TRY(create_shares(smoother, passed));
   if (smoother->omega == 0) smoother->omega = 1;
   smoother->symmetric = false;
   snprintf(smoother->description, sizeof smoother->description,
            "cells in the order of the flow, incomplete factors of %.3g entries a row",
-           (double)p->A.entries / (double)tesi_max(1, p->A.rows));
+           (double)p->factors.F.entries / (double)tesi_max(1, p->A.rows));
 done:
   tesi_free(ctx, &passed);
   tesi_matrix_destroy(ctx, &A);

@@ -13,13 +13,16 @@
  * ranks, whose blocks have the nodes at cuts in common. There the corrections of ranks are added in the shares of the
  * ways that the flow has come through their cells: the rank that it comes from knows best.
  *
- * Where the flow enters through a boundary without a value, hardly anything holds u there: the first pivots are as
- * small as the diffusion, and rows of L grow from cell to cell. Factors against the flow begin where u is held. So both
- * are compared where factors along the flow leave much of a vector (`left`); levels that neither serves are for sparse
- * factors (tesi_transport_mend()).
+ * What elimination adds outside of the pattern is lost, and across the flow this is no less than what is in it: after
+ * some 50 cells in a row the rows of L grow from cell to cell. So factors are measured when they are made (`left`), and
+ * poor ones are made again with fill: all entries that are not small. Closed paths ask for better factors, as cuts of
+ * them are not in any factors. Where the flow enters through a boundary without a value, hardly anything holds u
+ * there, and the first pivots are as small as the diffusion: factors against the flow begin where u is held. Levels
+ * that nothing serves are for sparse factors (tesi_transport_mend()).
  *
  * A sweep is sequential, in float64, by the host; on devices vectors are copied there and back. Forward and backward
- * sweeps are the same. Memory: 24 bytes an entry of the matrix, (2k + 2 - 1/k ..)^dim entries a row on average;
+ * sweeps are the same. Memory: 24 bytes an entry of the matrix, with fill 48, (2k + 2 - 1/k ..)^dim entries a row on
+ * average;
  * set-up: about (2k + 1)^dim products with the operator on boxes, and the factorization. */
 #ifndef TESI_ORDERED_CELLS_H
 #define TESI_ORDERED_CELLS_H
@@ -27,19 +30,37 @@
 #include "operator/assembled/matrix.h"
 #include "smoother/smoother.h"
 
-typedef struct TesiOrderedCells {
-  TesiMatrix A;      /* in the order of the sweep, columns ascending */
-  double *factors;   /* [entries] L below the diagonal, with ones on it, and U */
+/* L below the diagonal, with ones on it, and U, whose diagonal is inverted. */
+typedef struct TesiIncomplete {
+  TesiMatrix F;
   int64_t *diagonal; /* [rows] its entry */
+  bool failed;       /* they have more entries than allowed, and are not there */
+} TesiIncomplete;
+
+/* Most entries of factors, those of A being 1. */
+enum { TESI_INCOMPLETE_FILL = 3 };
+
+/* Incomplete factors of A, whose diagonal is in its pattern. drop 0: without fill; else with all entries of at least
+ * `drop` times the root of the mean square of their row of A. */
+TesStatus tesi_incomplete_create(TesContext *ctx, const TesiMatrix *A, double drop, TesiIncomplete *factors);
+void tesi_incomplete_free(TesContext *ctx, TesiIncomplete *factors);
+/* z <- (L U)^-1 z */
+void tesi_incomplete_solve(const TesiIncomplete *factors, double *z);
+
+typedef struct TesiOrderedCells {
+  TesiMatrix A; /* in the order of the sweep, columns ascending */
+  TesiIncomplete factors;
   int32_t *order;    /* [rows] unknown of a row */
+  double drop;       /* of the factors: tesi_incomplete_create() */
   double *b, *x, *z; /* [rows] host */
   double *share;     /* [rows] by unknown, on several ranks: of this rank's correction; NULL: all of it */
   TesVector *r;      /* the same */
-  double left; /* |v - A (L U)^-1 v| / |v| of a vector v: 0.1 to 4 where factors serve; may not be finite */
+  double poor;       /* |v - A (L U)^-1 v| / |v| of a vector v, from which on factors are poor */
+  double left;       /* the same of these factors, in units of `poor` */
 } TesiOrderedCells;
 
-/* Factors are poor, or broken, where `left` has this value or more. */
-enum { TESI_ORDERED_POOR = 3, TESI_ORDERED_BROKEN = 30 };
+/* A longer closed path, in cells, belongs to the flow, a shorter one to the mesh. */
+enum { TESI_ORDERED_PATH = 8 };
 
 /* order[length] <- the unknowns of the operator's space, cell by cell in the order of the flow; longest <- the cells
  * of the longest closed path that was cut, 0: there is none; passed[length] (NULL: not wanted) += by unknown, the way
@@ -47,7 +68,7 @@ enum { TESI_ORDERED_POOR = 3, TESI_ORDERED_BROKEN = 30 };
 TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_t *longest, double *passed);
 /* The latter alone. */
 TesStatus tesi_ordered_cells_closed(const TesOperator *op, int64_t *longest);
-/* `left`, INFINITY where it is not finite; 0: another smoother, or none. */
+/* `left`; 0: another smoother, or none. Factors are poor from 1 on. */
 double tesi_ordered_cells_left(const TesSmoother *smoother);
 /* Bytes of matrix and factors over a space, at most. */
 double tesi_ordered_cells_bytes(const TesSpace *space);

@@ -1,4 +1,5 @@
-/* Incomplete factors with dense matrices: the pattern from the cells, the entries from the plain operator. */
+/* Incomplete factors with dense matrices: the pattern from the cells, the entries from the plain operator. The order of
+ * the sweep and what is dropped are choices of the smoother. */
 #include <math.h>
 #include <string.h>
 #include "parallel/comm.h"
@@ -34,18 +35,36 @@ static TesStatus take_columns(const TesOperator *op, double *unit, double *image
   return status;
 }
 
-/* F <- the factors without fill of A, in the order of `order`, by the right-looking elimination. */
-static void eliminate(int64_t n, const int32_t *order, const uint8_t *pattern, double *F) {
+/* norm[n] <- roots of mean squares of the rows of A over the pattern. */
+static void take_norms(int64_t n, const uint8_t *pattern, const double *A, double *norm) {
+  for (int64_t i = 0; i < n; i++) {
+    double sum = 0, count = 0;
+    for (int64_t j = 0; j < n; j++)
+      if (pattern[i * n + j]) sum += A[i * n + j] * A[i * n + j], count++;
+    norm[i] = sqrt(sum / fmax(1, count));
+  }
+}
+
+/* F <- the factors of A in the order of `order`, by the right-looking elimination: without fill, or (drop > 0) without
+ * entries below drop times the norms of their rows. pattern <- where they have entries. */
+static void eliminate(int64_t n, const int32_t *order, double drop, const double *norm, uint8_t *pattern,
+                      double *F) {
   for (int64_t s = 0; s < n; s++) {
     const int64_t k = order[s];
     if (F[k * n + k] == 0) F[k * n + k] = 1; /* a given value */
+    for (int64_t t = s + 1; t < n && drop > 0; t++) {
+      const int64_t row = k * n + order[t], column = order[t] * n + k;
+      pattern[row] = !(fabs(F[row]) < drop * norm[k]);
+      pattern[column] = !(fabs(F[column]) < drop * norm[order[t]]);
+    }
     for (int64_t t = s + 1; t < n; t++) {
       const int64_t i = order[t];
       if (!pattern[i * n + k]) continue;
       F[i * n + k] /= F[k * n + k];
       for (int64_t u = s + 1; u < n; u++) {
         const int64_t j = order[u];
-        if (pattern[i * n + j] && pattern[k * n + j]) F[i * n + j] -= F[i * n + k] * F[k * n + j];
+        if (pattern[k * n + j] && (drop > 0 || pattern[i * n + j]))
+          F[i * n + j] -= F[i * n + k] * F[k * n + j];
       }
     }
   }
@@ -71,28 +90,25 @@ TesStatus tesi_ordered_cells_apply_ref(const TesSmoother *smoother, const double
   const int64_t n = op->length;
   double *A = NULL, *unit = NULL, *image = NULL;
   uint8_t *pattern = NULL;
-  int32_t *order = NULL;
-  int64_t longest;
+  const TesiOrderedCells *p = smoother->plan;
   (void)sweep;
   TES_TRY(tesi_one_rank(ctx, "a dense matrix of the plain operator"));
   TES_ALLOC(&A, n * n);
   TES_ALLOC(&unit, n);
   TES_ALLOC(&image, n);
   TES_ALLOC(&pattern, n * n);
-  TES_ALLOC(&order, n);
-  TES_TRY(tesi_ordered_cells_order(op, order, &longest, NULL));
   TES_TRY(take_pattern(op, pattern));
   TES_TRY(take_columns(op, unit, image, A));
   TES_TRY(op->table->apply_ref(op, x, image));
   for (int64_t i = 0; i < n; i++) image[i] = b[i] - image[i];
-  eliminate(n, order, pattern, A);
-  solve(n, order, A, pattern, image);
+  take_norms(n, pattern, A, unit);
+  eliminate(n, p->order, p->drop, unit, pattern, A);
+  solve(n, p->order, A, pattern, image);
   for (int64_t i = 0; i < n; i++) x[i] += smoother->omega * image[i];
 done:
   tesi_free(ctx, &A);
   tesi_free(ctx, &unit);
   tesi_free(ctx, &image);
   tesi_free(ctx, &pattern);
-  tesi_free(ctx, &order);
   return status;
 }
