@@ -167,7 +167,8 @@ static void check_factors(const Flow2D *f, double most, bool fill, bool plain) {
   assert_ok(f->ctx, tes_operator_residual(f->op, b, x, r));
   assert_ok(f->ctx, tes_vector_norm(b, &before));
   assert_ok(f->ctx, tes_vector_norm(r, &after));
-  if ((plan->drop > 0) != fill) fail_msg("factors leave %g of %g, drop %g", plan->left, plan->poor, plan->drop);
+  if ((plan->drop > 0) != fill)
+    fail_msg("factors leave %g of %g, drop %g", plan->left, plan->poor, plan->drop);
   assert_true(plan->factors.F.entries <= TESI_INCOMPLETE_FILL * plan->A.entries);
   if (!(after < most * before)) fail_msg("a step leaves %g of the residual", after / before);
   if (plain) assert_ok(f->ctx, tesi_smoother_apply_ref(smoother, b, y, TES_FORWARD, true));
