@@ -543,6 +543,26 @@ time: {end: 0.1, step: 0.02}
 solver: {tolerance: 1e-11}
 output: {values: {e: {integral: domain, of: u*u + v*v}, f: {force: top, of: x}}, points: {a: [0.5, 0.5]}}
 """
+# Every rank has the factors of the whole: asked for, in the place of cycles that would take too long, of closed paths.
+DIRECT = ELASTIC.replace("solver: {tolerance: 1e-11}", "solver: {tolerance: 1e-11, method: direct}")
+GIVEN_UP = """
+problem: poisson
+mesh: {box: {cells: [24, 24]}, kind: forest}
+space: {degree: 4}
+data: {a: [[500000.5, 499999.5], [499999.5, 500000.5]], f: 1e6*(1 + x)}
+boundary: {all: {dirichlet: 0}}
+solver: {tolerance: 1e-11, max_iterations: 20}
+output: {values: {m: {mean: domain}}, points: {a: [0.3, 0.4]}}
+"""
+ROLLS = """
+problem: transport
+mesh: {box: {cells: [24, 24]}, kind: forest}
+space: {degree: 2}
+data: {a: 1e-3, f: 1, b: [sin(pi*x)*cos(pi*y), -cos(pi*x)*sin(pi*y)]}
+boundary: {all: {dirichlet: 0}}
+solver: {tolerance: 1e-11}
+output: {values: {m: {mean: domain}}, points: {a: [0.3, 0.4]}}
+"""
 # In the slow test on all numbers of ranks.
 MORE = {"along": ALONG, "round": ROUND, "still_dg": STILL_DG, "free_dg": FREE_DG, "along_dg": ALONG_DG,
         "carried_dg": CARRIED_DG, "ring_dg": RING_DG, "stress": STRESS, "elastic": ELASTIC, "bracket": BRACKET,
@@ -551,10 +571,11 @@ MORE = {"along": ALONG, "round": ROUND, "still_dg": STILL_DG, "free_dg": FREE_DG
         "hill": HILL, "beam": BEAM, "stokes_ball": STOKES, "channel": CHANNEL, "corner": CORNER, "stream": STREAM,
         "driven": DRIVEN, "lid": LID, "stir": STIR, "past": PAST, "flume": FLUME, "mantle": MANTLE, "errors": ERRORS,
         "eddy": EDDY, "river": RIVER, "vortex": VORTEX, "ring_rt": RING_RT, "odd_dg": ODD_DG, "around_dg": AROUND_DG,
-        "steps": STEPS, "flat_steps": FLAT_STEPS, "graded": GRADED, "near": NEAR, "entry": ENTRY}
+        "steps": STEPS, "flat_steps": FLAT_STEPS, "graded": GRADED, "near": NEAR, "entry": ENTRY,
+        "direct": DIRECT, "given_up": GIVEN_UP, "rolls": ROLLS}
 # In the quick test, on 2 ranks or 3 by turns: one of a kind.
 BRIEF = ["along", "still_dg", "along_dg", "stress", "elastic", "bracket", "curved", "file", "adaptive", "carried",
          "slip", "hill", "stokes_ball", "stream", "lid", "past", "flume", "vortex", "odd_dg", "steps", "near",
-         "entry"]
+         "entry", "direct", "given_up"]
 # How many times the iterations of one rank there may be: blocks of ranks know no values of their neighbours.
 GROWTH = {"along": 1.4, "round": 2, "along_dg": 2.5, "ring_dg": 2, "around_dg": 1.5, "graded": 3, "near": 2, "entry": 2}

@@ -91,6 +91,8 @@ def compare(name, one, many, ranks, tolerance=1e-9):
           f"{name} on {ranks}: {many['iterations']} iterations, {one['iterations']} on one")
     check(levels[0] == levels[1] or ranks > 4 or name not in ("flume", "mantle", "eddy", "river"),
           f"{name} on {ranks}: levels {levels[1]}, not {levels[0]}")
+    check(name not in ("direct", "given_up") or all("factors" in r["solver"]["method"] for r in (one, many)),
+          f"{name} on {ranks}: {many['solver']['method']}")
     check(many["dofs"] == one["dofs"], f"{name} on {ranks}: {many['dofs']} unknowns, not {one['dofs']}")
     check(ranks == 1 or many["ranks"] == ranks, f"{name}: the report of {ranks} ranks")
     for kind in ("errors", "values"):

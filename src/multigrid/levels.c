@@ -102,6 +102,13 @@ done:
   return status;
 }
 
+/* The last level once more, on every rank. */
+static TesStatus add_copy(Levels *s) {
+  const TesSpace *last = s->space[s->count - 1];
+  s->whole = last->layout->global;
+  return add_level(s, last->mesh, last->degree);
+}
+
 /* The longest of a box's cells over its shortest one, by their mean widths. */
 static double slenderness(const TesMesh *mesh) {
   const TesMeshInfo info = tes_mesh_info(mesh);
@@ -180,7 +187,10 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
             "levels of elements rt and dg are meshes: coarsening is mesh");
   TES_CHECK(desc->coarse_dofs >= 0, "coarse_dofs is %lld, expected >= 0", (long long)desc->coarse_dofs);
   space[0] = tesi_space_retain(finest);
-  if (coarsening == TES_COARSEN_NONE) goto done;
+  if (coarsening == TES_COARSEN_NONE) {
+    if (tesi_ranks(ctx) > 1 && desc->coarse == TES_COARSE_SPARSE) TES_TRY(add_copy(&s));
+    goto done;
+  }
   if (coarsening == TES_COARSEN_DEGREE) TES_TRY(coarsen_degrees(&s, 0, 1));
   const bool box = finest->mesh->kind == TES_MESH_BOX, couples = desc->op->kind == &tesi_operator_elasticity;
   bool ended = false;
@@ -190,16 +200,12 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
   if (!box || couples)
     TES_TRY(coarsen_degrees(&s, desc->coarse_dofs > small ? desc->coarse_dofs : small,
                             few || desc->thin ? 2 : 1));
-  if (desc->op->local && !s.part && is_carried(desc->op)) { /* the coarsest one, once more, on every rank */
-    const TesSpace *last = space[s.count - 1];
-    s.whole = last->layout->global;
-    TES_TRY(add_level(&s, last->mesh, last->degree));
-  }
+  if (desc->op->local && !s.part && is_carried(desc->op)) TES_TRY(add_copy(&s));
+done:
   for (int l = 0; l < s.count / 2; l++) {
     TesSpace *fine = space[l];
     space[l] = space[s.count - 1 - l], space[s.count - 1 - l] = fine;
   }
-done:
   *part = s.part;
   *count = s.count;
   return status;

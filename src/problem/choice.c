@@ -139,9 +139,7 @@ static void advise(TesProblem *p) {
 
 /* The reason why an operator cannot have sparse factors; NULL: it can, if the library is available. */
 static const char *refuses_factors(const TesOperator *op) {
-  const char *reason = tesi_operator_refuses(&tesi_operator_assembled, &op->desc);
-  if (!reason && tesi_ranks(op->context) > 1) reason = "sparse factors are for one rank";
-  return reason;
+  return tesi_operator_refuses(&tesi_operator_assembled, &op->desc);
 }
 
 /* One level: the operator is a sum of products of 1D matrices, or its matrix is factorized. */
@@ -165,16 +163,17 @@ done:
   return status;
 }
 
-/* Whether nothing asks for cycles, and factors take at most so many flops. */
+/* Whether nothing asks for cycles, and factors, of which each rank has all, take at most so many flops. */
 static bool may_factorize(const TesProblem *p, const TesiSurvey *survey, double most) {
   const TesSolveOptions *o = &p->options;
   const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO && !o->own_smoother &&
                     o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_AUTO && !p->in_time &&
                     !p->equation->own,
-             cheap =
-                 survey->factor_flops < most && survey->factor_bytes < 0.5 * (double)tes_memory_available();
-  return free && cheap && p->levels == p->op && !refuses_factors(p->op) &&
-         !tesi_factorization_missing(p->context);
+             cheap = survey->factor_flops < most &&
+                     tesi_ranks(p->context) * survey->factor_bytes < 0.5 * (double)tes_memory_available();
+  const bool may = free && cheap && p->levels == p->op && !refuses_factors(p->op) &&
+                   !tesi_factorization_missing(p->context);
+  return !tesi_reduce_any(p->context, !may);
 }
 
 /* Systems for which cycles are slow and factors are cheap: thin bodies, whose bending coarse levels do not represent,

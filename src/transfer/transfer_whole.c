@@ -8,20 +8,34 @@
 #include "transfer/transfer.h"
 
 typedef struct Plan {
-  TesTransfer *part; /* to this rank's part of the coarse level */
-  void *coarse;      /* of that level */
-  TesiWide *wide;    /* of elements rt and dg, in the place of what follows */
-  TesiGathered *gathered;
-  int32_t *place, *own; /* of the plain versions: tesi_gathered_create() */
+  TesTransfer *part;      /* to this rank's part of the coarse level */
+  void *coarse;           /* of that level */
+  TesiWide *wide;         /* of elements rt and dg, in the place of what follows */
+  TesiGathered *gathered; /* of each scalar of the space */
+  int32_t *place, *own;   /* of the plain versions: tesi_gathered_create() */
   int64_t owned;
 } Plan;
+
+/* The vectors of a scalar of both levels, in arrays of entries of this size. */
+static void *part_of(const TesTransfer *t, int scalar, size_t size) {
+  const Plan *plan = t->plan;
+  return (char *)plan->coarse +
+         (size_t)scalar * size * (size_t)(plan->part->coarse_length / t->coarse->scalars);
+}
+
+static size_t whole_at(const TesTransfer *t, int scalar) {
+  return (size_t)scalar * (size_t)(t->coarse_length / t->coarse->scalars);
+}
 
 static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
   const Plan *plan = t->plan;
-  TES_TRY(plan->wide ? tesi_wide_cut(plan->wide, t->precision, coarse, plan->coarse)
-                     : tesi_gathered_cut(plan->gathered, t->precision, coarse, plan->coarse));
+  const size_t size = tesi_precision_size(t->precision);
+  if (plan->wide) TES_TRY(tesi_wide_cut(plan->wide, t->precision, coarse, plan->coarse));
+  for (int c = 0; c < t->coarse->scalars && !plan->wide; c++)
+    TES_TRY(tesi_gathered_cut(plan->gathered, t->precision, (const char *)coarse + whole_at(t, c) * size,
+                              part_of(t, c, size)));
   TES_TRY(plan->part->table->prolongate(plan->part, plan->coarse, add, fine));
 done:
   return status;
@@ -56,7 +70,9 @@ static TesStatus prolongate_ref(const TesTransfer *t, const double *coarse, bool
   double *part = NULL;
   TES_ALLOC(&part, plan->part->coarse_length);
   if (plan->wide) tesi_wide_cut_host(plan->wide, TES_DOUBLE, coarse, part);
-  for (int64_t i = 0; i < plan->part->coarse_length && !plan->wide; i++) part[i] = coarse[plan->place[i]];
+  const int64_t length = plan->part->coarse_length / t->coarse->scalars;
+  for (int64_t i = 0; i < plan->part->coarse_length && !plan->wide; i++)
+    part[i] = coarse[whole_at(t, (int)(i / length)) + (size_t)plan->place[i % length]];
   TES_TRY(plan->part->table->prolongate_ref(plan->part, part, add, fine));
 done:
   tesi_free(ctx, &part);
@@ -75,7 +91,10 @@ static TesStatus restrict_ref(const TesTransfer *t, const double *fine, double *
     goto done;
   }
   for (int64_t i = 0; i < t->coarse_length; i++) coarse[i] = 0;
-  for (int64_t i = 0; i < plan->owned; i++) coarse[plan->place[plan->own[i]]] = part[plan->own[i]];
+  const int64_t length = plan->part->coarse_length / t->coarse->scalars;
+  for (int c = 0; c < t->coarse->scalars; c++)
+    for (int64_t i = 0; i < plan->owned; i++)
+      coarse[whole_at(t, c) + (size_t)plan->place[plan->own[i]]] = part[c * length + plan->own[i]];
   tesi_reduce(ctx, TESI_SUM, (int)t->coarse_length, coarse);
 done:
   tesi_free(ctx, &part);
@@ -127,7 +146,7 @@ TesStatus tesi_transfer_create_whole(const TesTransferDesc *desc, const TesSpace
   t->plan = plan;
   TES_TRY(tes_transfer_create(ctx, desc, &plan->part));
   TES_TRY(!whole->element->nodal ? tesi_wide_create_space(desc->coarse, tesi_reach_all(), &plan->wide)
-                                 : number_nodes(desc->coarse, plan));
+                                 : number_nodes(desc->coarse->scalar[0], plan));
   TES_TRY(tesi_context_device(ctx)->allocate(
       ctx, (size_t)desc->coarse->length * tesi_precision_size(desc->precision), &plan->coarse));
   *transfer = t;
@@ -145,7 +164,14 @@ const TesTransfer *tesi_transfer_part(const TesTransfer *t, void **coarse) {
 }
 
 TesStatus tesi_transfer_collect(const TesTransfer *t, void *whole) {
+  TesContext *ctx = t->context;
+  TesStatus status = TES_OK;
   const Plan *plan = t->plan;
-  return plan->wide ? tesi_wide_fill(plan->wide, t->precision, plan->coarse, whole)
-                    : tesi_gathered_collect(plan->gathered, t->precision, plan->coarse, whole);
+  const size_t size = tesi_precision_size(t->precision);
+  if (plan->wide) return tesi_wide_fill(plan->wide, t->precision, plan->coarse, whole);
+  for (int c = 0; c < t->coarse->scalars; c++)
+    TES_TRY(tesi_gathered_collect(plan->gathered, t->precision, part_of(t, c, size),
+                                  (char *)whole + whole_at(t, c) * size));
+done:
+  return status;
 }

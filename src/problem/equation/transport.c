@@ -199,9 +199,8 @@ static TesStatus advise_factors(TesProblem *p) {
   TesStatus status = TES_OK;
   const char *name;
   TES_TRY(find_entry(p, &name));
-  snprintf(p->text.advice, sizeof p->text.advice, "%s%s%s%s",
+  snprintf(p->text.advice, sizeof p->text.advice, "%s%s%s",
            tesi_factorization_missing(ctx) ? "take a finer mesh" : "use solver.method: direct",
-           tesi_ranks(ctx) > 1 ? " on one rank" : "",
            name ? ", or give a value or the flux where the flow enters: boundary." : "", name ? name : "");
 done:
   return status;
