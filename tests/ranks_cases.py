@@ -545,6 +545,7 @@ output: {values: {e: {integral: domain, of: u*u + v*v}, f: {force: top, of: x}},
 """
 # Every rank has the factors of the whole: asked for, in the place of cycles that would take too long, of closed paths.
 DIRECT = ELASTIC.replace("solver: {tolerance: 1e-11}", "solver: {tolerance: 1e-11, method: direct}")
+DIRECT_FLOW = GRADED.replace("solver: {tolerance: 1e-11}", "solver: {tolerance: 1e-11, method: direct}")
 GIVEN_UP = """
 problem: poisson
 mesh: {box: {cells: [24, 24]}, kind: forest}
@@ -572,7 +573,7 @@ MORE = {"along": ALONG, "round": ROUND, "still_dg": STILL_DG, "free_dg": FREE_DG
         "driven": DRIVEN, "lid": LID, "stir": STIR, "past": PAST, "flume": FLUME, "mantle": MANTLE, "errors": ERRORS,
         "eddy": EDDY, "river": RIVER, "vortex": VORTEX, "ring_rt": RING_RT, "odd_dg": ODD_DG, "around_dg": AROUND_DG,
         "steps": STEPS, "flat_steps": FLAT_STEPS, "graded": GRADED, "near": NEAR, "entry": ENTRY,
-        "direct": DIRECT, "given_up": GIVEN_UP, "rolls": ROLLS}
+        "direct": DIRECT, "direct_flow": DIRECT_FLOW, "given_up": GIVEN_UP, "rolls": ROLLS}
 # In the quick test, on 2 ranks or 3 by turns: one of a kind.
 BRIEF = ["along", "still_dg", "along_dg", "stress", "elastic", "bracket", "curved", "file", "adaptive", "carried",
          "slip", "hill", "stokes_ball", "stream", "lid", "past", "flume", "vortex", "odd_dg", "steps", "near",

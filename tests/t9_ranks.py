@@ -213,6 +213,9 @@ def refusals(folder):
     told = [expect(command, mpirun((2, [PROGRAM, command, "points.yaml"])), folder, 2, "points.yaml:3:20", "one rank")
             for command in ("solve", "check")]
     check(told[0] == told[1], f"solve and check: {told}")
+    with open(os.path.join(folder, "still.yaml"), "w", encoding="utf-8") as file:
+        file.write("problem: stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 2, element: q}\nsolver: {method: direct}\n")
+    expect("direct", mpirun((2, [PROGRAM, "solve", "still.yaml"])), folder, 2, "still.yaml:4:18", "one rank")
     with open(os.path.join(folder, "spaced.yaml"), "w", encoding="utf-8") as file:
         file.write("problem: transport\nmesh: {box: {cells: [4, 4], periodic: x, spacing: {y: s*s}}}\n"
                    "data: {a: 1, b: [1, 0]}\n")

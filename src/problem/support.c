@@ -449,7 +449,8 @@ static int refuse_on_ranks(const TesiSupport *row, const TesiAsked *asked, int m
   for (int i = 0; i < TESI_HAS_COUNT && count < most; i++)
     if (lacks >> i & 1) refuse(&refusal[count++], known[i].key, "works on one rank with %s", name);
   for (int of = TESI_OF_CONDITION + 1; of < TESI_OF_COUNT && count < most; of++)
-    if (asked->word[of] && tesi_support_is_for_one((TesiWordsOf)of, asked->word[of]))
+    if (asked->word[of] && (tesi_support_is_for_one((TesiWordsOf)of, asked->word[of]) ||
+                            (of == TESI_OF_METHOD && row->ranks.methods_of_one >> asked->word[of] & 1)))
       refuse(&refusal[count++], tesi_support_words[of].key, "%s works on one rank",
              word_of((TesiWordsOf)of, asked->word[of]));
   return count;

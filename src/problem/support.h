@@ -188,8 +188,9 @@ typedef struct TesiSupport {
   const char *because[TESI_OF_COUNT]; /* why there are no other words; NULL: no reason is given */
   const TesiLack *lacks;              /* NULL: no reasons */
   struct {
-    unsigned meshes; /* TESI_ON_...: meshes on which several ranks work; 0: none */
-    uint64_t has;    /* the features of `has` on several ranks */
+    unsigned meshes;         /* TESI_ON_...: meshes on which several ranks work; 0: none */
+    uint64_t has;            /* the features of `has` on several ranks */
+    unsigned methods_of_one; /* words of solver.method that they have not */
   } ranks;
   double cfl;           /* default for steps by the flow; 0: a length must be given */
   unsigned judged;      /* words of time.method with an error estimate; 0: all */

@@ -106,6 +106,7 @@ static const TesiSupport support_of_stokes = {
     .flow = true,
     .vector = true,
     .ranks = {.meshes = TESI_ON_TREES,
+              .methods_of_one = TESI_WORD(TES_METHOD_DIRECT),
               .has = TESI_BIT(TESI_HAS_POINTS) | TESI_HAS_FILES | TESI_BIT(TESI_HAS_NU) |
                      TESI_BIT(TESI_HAS_EXACT_VELOCITY) | TESI_BIT(TESI_HAS_EXACT_PRESSURE) |
                      TESI_BIT(TESI_HAS_FORCE) | TESI_BIT(TESI_HAS_ALPHA) | TESI_BIT(TESI_HAS_ADAPT) |
