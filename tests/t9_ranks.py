@@ -214,7 +214,8 @@ def refusals(folder):
             for command in ("solve", "check")]
     check(told[0] == told[1], f"solve and check: {told}")
     with open(os.path.join(folder, "still.yaml"), "w", encoding="utf-8") as file:
-        file.write("problem: stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 2, element: q}\nsolver: {method: direct}\n")
+        file.write("problem: stokes\nmesh: {box: {cells: [4, 4]}}\nspace: {degree: 2, element: q}\n"
+                   "solver: {method: direct}\n")
     expect("direct", mpirun((2, [PROGRAM, "solve", "still.yaml"])), folder, 2, "still.yaml:4:18", "one rank")
     with open(os.path.join(folder, "spaced.yaml"), "w", encoding="utf-8") as file:
         file.write("problem: transport\nmesh: {box: {cells: [4, 4], periodic: x, spacing: {y: s*s}}}\n"
