@@ -3,7 +3,9 @@
  * periodic directions and closed paths; the solution beside that of sparse factors; where diffusion prevails the
  * cycle of the symmetric part stays. */
 #include "device_testing.h"
+#include "multigrid/coarse/modal_matrix.h"
 #include "multigrid/coarse/mumps.h"
+#include "operator/operator.h"
 
 static TesContext *ctx;
 
@@ -176,6 +178,75 @@ static void large_meshes_are_solved(void **state) {
   tes_context_destroy(&ctx);
 }
 
+/* The matrix of element dg times a random vector is the operator's product. */
+static void check_matrix(const TesOperator *op) {
+  TesiMatrix A = {0};
+  TesVector *x, *y;
+  uint64_t seed = 3;
+  const int64_t n = op->length;
+  double *from = malloc((size_t)n * sizeof *from), *to = malloc((size_t)n * sizeof *to),
+         *product = malloc((size_t)n * sizeof *product);
+  for (int64_t i = 0; i < n; i++) from[i] = test_random(&seed), product[i] = NAN;
+  assert_ok(ctx, tes_vector_create(ctx, n, TES_DOUBLE, &x));
+  assert_ok(ctx, tes_vector_create(ctx, n, TES_DOUBLE, &y));
+  assert_ok(ctx, tes_vector_set(x, from));
+  assert_ok(ctx, tes_operator_apply(op, x, y));
+  assert_ok(ctx, tes_vector_get(y, to));
+  assert_ok(ctx, tesi_modal_matrix(op, &A));
+  assert_int_equal(A.rows, n);
+  tesi_matrix_apply(ctx, &A, from, product);
+  for (int64_t i = 0; i < n; i++) assert_near(product[i], to[i], 1e-10 * (1 + fabs(to[i])));
+  tesi_matrix_destroy(ctx, &A);
+  tes_vector_destroy(&x), tes_vector_destroy(&y);
+  free(from), free(to), free(product);
+}
+
+/* Element dg has no cycles for closed paths: levels end at sparse factors. */
+static void closed_paths_of_discontinuous_elements(void **state) {
+  static const struct {
+    TesMeshDesc mesh;
+    const char *b[3];
+    int degree;
+    bool closed; /* and more unknowns than dense factors take */
+  } flows[] = {{{.dim = 2, .cells = {24, 24}}, {"sin(pi*x)*cos(pi*y)", "-cos(pi*x)*sin(pi*y)"}, 2, true},
+               {{.dim = 2, .cells = {40, 40}}, {"0.3", "-1"}, 1, false},
+               {{.dim = 2, .cells = {2, 5}, .periodic = {true}}, {"1", "0.2"}, 2, false},
+               {{.dim = 3, .cells = {3, 2, 4}, .periodic = {false, true}}, {"y", "0.3", "1"}, 1, false}};
+  (void)state;
+  if (tesi_mumps_missing()) skip();
+  ctx = test_device("cpu");
+  if (!ctx) skip();
+  for (size_t i = 0; i < sizeof flows / sizeof *flows; i++) {
+    TesMesh *mesh;
+    TesProblem *p;
+    TesSolveResult result;
+    TesFunction *b[3] = {NULL}, *a = expression("1e-5"), *f = expression("1");
+    for (int d = 0; d < flows[i].mesh.dim; d++) b[d] = expression(flows[i].b[d]);
+    TesMeshDesc box = flows[i].mesh;
+    box.kind = TES_MESH_BOX;
+    assert_ok(ctx, tes_mesh_create(ctx, &box, &mesh));
+    const TesBoundary all = {.g = {NULL}};
+    const TesProblemDesc desc = {.equation = TES_TRANSPORT,
+                                 .element = TES_ELEMENT_DG,
+                                 .mesh = mesh,
+                                 .degree = flows[i].degree,
+                                 .boundaries = 1,
+                                 .boundary = &all,
+                                 .data = {.a = a, .b = {b[0], b[1], b[2]}, .f = {f}}};
+    assert_ok(ctx, tes_problem_create(ctx, &desc, &p));
+    check_matrix(tes_problem_operator(p));
+    assert_ok(ctx, tes_problem_solve(p, &result));
+    const bool sparse = strstr(tes_problem_info(p).coarse, "sparse") != NULL;
+    if (!(result.iterations <= 10) || sparse != flows[i].closed)
+      fail_msg("flow %zu: %d iterations, %s", i, result.iterations, tes_problem_info(p).coarse);
+    tes_problem_destroy(&p);
+    tes_mesh_destroy(&mesh);
+    for (int d = 0; d < 3; d++) tes_function_destroy(&b[d]);
+    tes_function_destroy(&a), tes_function_destroy(&f);
+  }
+  tes_context_destroy(&ctx);
+}
+
 /* Where |b| L / a is 4 the cycle of the symmetric part takes no more than 20, and stays. */
 static void diffusion_keeps_its_cycle(void **state) {
   (void)state;
@@ -195,8 +266,10 @@ static void diffusion_keeps_its_cycle(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(iterations_do_not_grow),
-                                     cmocka_unit_test(nor_in_the_emulator), cmocka_unit_test(nor_on_a_gpu),
+                                     cmocka_unit_test(nor_in_the_emulator),
+                                     cmocka_unit_test(nor_on_a_gpu),
                                      cmocka_unit_test(diffusion_keeps_its_cycle),
-                                     cmocka_unit_test(large_meshes_are_solved)};
+                                     cmocka_unit_test(large_meshes_are_solved),
+                                     cmocka_unit_test(closed_paths_of_discontinuous_elements)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -217,8 +217,8 @@ TesStatus tesi_survey(const TesProblem *p, TesiSurvey *survey) {
   const bool matrices = tesi_form_has_matrix(&p->form.all, tes_mesh_materials(p->mesh)),
              box = p->mesh->kind == TES_MESH_BOX && !matrices;
   *survey = (TesiSurvey){.jump = 1, .matrices = matrices};
-  if (p->equation->flow || (box && !vary && !p->equation->couples && !tesi_transport_of(p->op)))
-    return TES_OK;
+  const bool even = box && !vary && !p->equation->couples;
+  if (!tesi_transport_of(p->op) && (p->equation->flow || even)) return TES_OK;
   double rough = 0, sheared = 0, before = NAN;
   Shape shape = {.lower = {INFINITY, INFINITY, INFINITY},
                  .upper = {-INFINITY, -INFINITY, -INFINITY},

@@ -5,6 +5,9 @@
 #include "device/kernel.h"
 #include "device/upload.h"
 #include "multigrid/coarse/coarse.h"
+#include "multigrid/coarse/factorization.h"
+#include "multigrid/coarse/modal_matrix.h"
+#include "operator/transport/transport_operator.h"
 #include "smoother/smoother.h"
 
 struct TesiCoarseLu {
@@ -13,8 +16,9 @@ struct TesiCoarseLu {
   double *A; /* its factors, by columns; NULL on devices with kernels */
   lapack_int *pivot;
   TesiKernel solve;
-  void *inverse, *numbers; /* device: by rows; 0 .. n - 1 */
-  TesSmoother *smoother;   /* instead of these */
+  void *inverse, *numbers;   /* device: by rows; 0 .. n - 1 */
+  TesiFactorization *sparse; /* instead of these, of discontinuous elements on the host, */
+  TesSmoother *smoother;     /* or this */
 };
 
 /* Rows and columns of given values become rows and columns of the identity; the operator gives 0 there. */
@@ -105,6 +109,24 @@ done:
   return status;
 }
 
+static bool may_be_sparse(const TesOperator *op) {
+  const TesContext *ctx = op->context;
+  return tesi_is_upwind(op) && !op->local && !tesi_has_kernels(ctx) && !tesi_factorization_missing(ctx);
+}
+
+static TesStatus factorize_sparse(const TesOperator *op, TesiCoarseLu *lu) {
+  TesContext *ctx = lu->context;
+  TesStatus status = TES_OK;
+  TesiMatrix A = {0};
+  TES_TRY(tesi_modal_matrix(op, &A));
+  TES_TRY(tesi_factorization_create(ctx, &A, TESI_MATRIX_GENERAL, 0, NULL, &lu->sparse));
+  tesi_matrix_destroy(ctx, &A);
+  TES_TRY(tesi_factorization_compute(lu->sparse));
+done:
+  tesi_matrix_destroy(ctx, &A);
+  return status;
+}
+
 TesStatus tesi_coarse_lu_create(TesContext *ctx, const TesOperator *op, TesPrecision precision,
                                 TesiCoarseLu **result) {
   TesStatus status = TES_OK;
@@ -113,7 +135,9 @@ TesStatus tesi_coarse_lu_create(TesContext *ctx, const TesOperator *op, TesPreci
   TES_NEW(&lu);
   lu->context = tesi_context_retain(ctx);
   lu->n = (int)op->length;
-  TES_TRY(op->length <= TESI_DENSE ? factorize(op, lu) : create_smoother(op, precision, lu));
+  TES_TRY(op->length <= TESI_DENSE ? factorize(op, lu)
+          : may_be_sparse(op)      ? factorize_sparse(op, lu)
+                                   : create_smoother(op, precision, lu));
   if (lu->A && tesi_has_kernels(ctx)) TES_TRY(invert(lu, precision));
   *result = lu;
   lu = NULL;
@@ -131,13 +155,16 @@ void tesi_coarse_lu_destroy(TesiCoarseLu **result) {
   tesi_free(ctx, &lu->pivot);
   tesi_context_device(ctx)->release(ctx, &lu->inverse);
   tesi_context_device(ctx)->release(ctx, &lu->numbers);
+  tesi_factorization_destroy(&lu->sparse);
   tes_smoother_destroy(&lu->smoother);
   tesi_free(ctx, &lu);
   tes_context_destroy(&ctx);
 }
 
 const char *tesi_coarse_lu_describe(const TesiCoarseLu *lu) {
-  return lu->smoother ? "20 steps of the smoother" : "solved directly";
+  return lu->smoother ? "20 steps of the smoother"
+         : lu->sparse ? "solved directly, by sparse factors"
+                      : "solved directly";
 }
 
 TesStatus tesi_coarse_lu_solve(TesiCoarseLu *lu, const void *b, void *x) {
@@ -148,6 +175,10 @@ TesStatus tesi_coarse_lu_solve(TesiCoarseLu *lu, const void *b, void *x) {
     void *arguments[] = {&lu->inverse, &b, &x, &lu->numbers, &lu->numbers, &lu->n};
     return tesi_kernel_launch(ctx, &lu->solve, (TesiGrid){(unsigned)lu->n, 1, 1}, THREADS,
                               THREADS * sizeof(double), arguments);
+  }
+  if (lu->sparse) {
+    memcpy(x, b, (size_t)lu->n * sizeof(double));
+    return tesi_factorization_solve(lu->sparse, x);
   }
   if (!lu->smoother) {
     memcpy(x, b, (size_t)lu->n * sizeof(double));

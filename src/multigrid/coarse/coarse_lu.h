@@ -1,5 +1,6 @@
 /* The coarsest level of operators that are not symmetric: a dense factorization up to TESI_DENSE unknowns (on devices
- * with kernels the inverse, made by the host; a solve is one launch), and steps of the smoother for more unknowns. */
+ * with kernels the inverse, made by the host; a solve is one launch). Beyond that: sparse factors of discontinuous
+ * elements on the host, or steps of the smoother. */
 #ifndef TESI_COARSE_LU_H
 #define TESI_COARSE_LU_H
 

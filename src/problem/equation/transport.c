@@ -10,6 +10,7 @@
 #include "problem/modal.h"
 #include "problem/equation/equations.h"
 #include "problem/in_time.h"
+#include "smoother/flow_patch/flow_patch.h"
 #include "smoother/ordered_cells/ordered_cells.h"
 
 bool tesi_problem_transports(const TesProblem *p) {
@@ -216,7 +217,27 @@ static int find_poor(const TesProblem *p) {
   return tesi_max(level, 0);
 }
 
+/* Element dg: levels end at sparse factors where the velocity has closed paths; TES_OK and no change elsewhere. */
+static TesStatus mend_modal(TesProblem *p, const TesMultigridDesc *desc) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  const TesiTransport *t = tesi_transport_of(p->levels);
+  const TesSolveOptions *o = &p->options;
+  const int levels = tes_multigrid_levels(p->multigrid);
+  const int64_t closed = tesi_smoother_flow_closed(tes_multigrid_level(p->multigrid, levels - 1).smoother);
+  TesMultigridDesc shorter = *desc;
+  shorter.coarse_dofs = most_unknowns(p, 4e11); /* 100 s on one core */
+  if (closed <= TESI_ORDERED_PATH || !(t->peclet > 3) || p->in_time || o->smoother != TES_SMOOTHER_AUTO ||
+      o->coarse != TES_COARSE_AUTO || tesi_has_kernels(ctx) || tesi_factorization_missing(ctx))
+    goto done;
+  tes_multigrid_destroy(&p->multigrid);
+  TES_TRY(tes_multigrid_create(ctx, &shorter, &p->multigrid));
+done:
+  return status;
+}
+
 TesStatus tesi_transport_mend(TesProblem *p, const TesMultigridDesc *desc) {
+  if (tesi_is_upwind(p->levels)) return mend_modal(p, desc);
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const double most = 4e11; /* flops: 100 s on one core */

@@ -28,6 +28,8 @@ typedef struct Search {
   const TesiFlowPatch *p;
   int64_t *stack, count; /* order so far */
   uint8_t *face;         /* [cells] the next face to look across, 255: the cell is in the order */
+  int64_t *slot;         /* [cells] place on the stack */
+  int64_t longest;       /* cells of the longest closed path */
 } Search;
 
 static bool takes(const TesiFlowPatch *p, int64_t cell, int face) {
@@ -42,7 +44,7 @@ static void search_from(Search *s, int64_t start, int64_t *order) {
   const TesiFlowPatch *p = s->p;
   int64_t top = 0;
   if (s->face[start] == DONE) return;
-  s->stack[top++] = start;
+  s->slot[start] = top, s->stack[top++] = start;
   while (top > 0) {
     const int64_t cell = s->stack[top - 1];
     const int face = s->face[cell];
@@ -55,7 +57,11 @@ static void search_from(Search *s, int64_t start, int64_t *order) {
     tesi_rt_cell(p->space, cell, place);
     const int64_t behind = tesi_flow_behind(p->space, place, face, next);
     /* a neighbour that was visited is in the order, or on the stack: a closed path */
-    if (behind >= 0 && s->face[behind] == 0 && takes(p, cell, face)) s->stack[top++] = behind;
+    if (behind < 0 || s->face[behind] == DONE || !takes(p, cell, face)) continue;
+    if (s->face[behind] == 0)
+      s->slot[behind] = top, s->stack[top++] = behind;
+    else
+      s->longest = tesi_max(s->longest, top - s->slot[behind]);
   }
 }
 
@@ -83,9 +89,11 @@ TesStatus tesi_flow_order(TesContext *ctx, TesiFlowPatch *p) {
   Search s = {.p = p};
   TES_ALLOC(&s.stack, p->cells);
   TES_ALLOC(&s.face, p->cells);
+  TES_ALLOC(&s.slot, p->cells);
   TES_ALLOC(&layer, p->cells);
   TES_ALLOC(&p->order, p->cells);
   for (int64_t c = 0; c < p->cells; c++) search_from(&s, c, p->order);
+  p->longest = s.longest;
   p->layers = find_layers(p, p->order, layer);
   TES_ALLOC(&p->first, p->layers + 1);
   TES_ALLOC(&at, p->layers + 1);
@@ -95,6 +103,7 @@ TesStatus tesi_flow_order(TesContext *ctx, TesiFlowPatch *p) {
 done:
   tesi_free(ctx, &s.stack);
   tesi_free(ctx, &s.face);
+  tesi_free(ctx, &s.slot);
   tesi_free(ctx, &layer);
   tesi_free(ctx, &at);
   return status;

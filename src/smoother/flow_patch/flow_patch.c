@@ -234,6 +234,10 @@ static TesStatus hold(TesSmoother *smoother, int first, int end) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy, .hold = hold};
 
+int64_t tesi_smoother_flow_closed(const TesSmoother *smoother) {
+  return smoother && smoother->table == &table ? ((const TesiFlowPatch *)smoother->plan)->longest : 0;
+}
+
 double tesi_smoother_flow_bytes(const TesSpace *space) {
   const double modes = pow(space->degree + 1, space->dim), across = modes / (space->degree + 1);
   return 8 * (double)space->length / modes * (modes * modes + 2 * space->dim * across * across);

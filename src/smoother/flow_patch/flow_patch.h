@@ -29,7 +29,8 @@ typedef struct TesiFlowPatch {
   double nu, alpha;
   int n, modes, across; /* number of entries of a direction, a cell, a face */
   int64_t cells;
-  int64_t *order; /* [cells] */
+  int64_t *order;  /* [cells] */
+  int64_t longest; /* cells of the longest closed path; 0: there is none */
   int layers;
   int64_t *first;                  /* [layers + 1] in order */
   TesiFlowDevice *device;          /* NULL on the host; else it has the matrices */
@@ -51,6 +52,8 @@ TesStatus tesi_flow_order(TesContext *ctx, TesiFlowPatch *p);
 /* Computes inverse, inflow, enters, jump. */
 TesStatus tesi_flow_matrices(const TesOperator *op, TesiFlowPatch *p);
 
+/* `longest`; 0 for other smoothers, NULL among them. */
+int64_t tesi_smoother_flow_closed(const TesSmoother *smoother);
 /* Bytes of the smoother on one level. */
 double tesi_smoother_flow_bytes(const TesSpace *space);
 
