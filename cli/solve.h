@@ -141,6 +141,11 @@ void solve_remove_folder(const Solve *s);
 /* Fills in s->refusal and returns TES_INVALID_INPUT if an output would overwrite an input or another output. Without
  * a case (s->input) only options are checked. */
 TesStatus solve_check_outputs(Solve *s);
+/* Whether tables and the figure of a study (NULL: not asked for) would overwrite an input of a row's case, or each
+ * other. `refusal` <- the reason. */
+enum { SOLVE_TABLES = 3 };
+bool solve_refuses_tables(const SolveOptions *options, TesCase *input, const char *const path[SOLVE_TABLES],
+                          char *refusal, size_t size);
 /* Paths from options or case; NULL: none. */
 const char *solve_vtu_path(const Solve *s);
 const char *solve_json_path(const Solve *s);

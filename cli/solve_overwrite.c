@@ -135,3 +135,23 @@ TesStatus solve_check_outputs(Solve *s) {
   free(output), free(input);
   return s->refusal[0] ? TES_INVALID_INPUT : status;
 }
+
+bool solve_refuses_tables(const SolveOptions *options, TesCase *input, const char *const path[SOLVE_TABLES],
+                          char *refusal, size_t size) {
+  static const char *const what[SOLVE_TABLES] = {"the table (--csv)", "the table (--json)",
+                                                 "the figure (--plot)"};
+  Solve *s = calloc(1, sizeof *s);
+  Named *inputs = calloc((size_t)input->tables + INPUTS, sizeof *inputs), output[SOLVE_TABLES];
+  const bool room = s && inputs;
+  int outputs = 0;
+  snprintf(refusal, size, room ? "" : "no memory to compare files");
+  for (int i = 0; i < SOLVE_TABLES; i++)
+    if (path[i]) output[outputs++] = (Named){what[i], path[i]};
+  if (room) {
+    s->options = options, s->input = input;
+    if (find_clash(s, list_inputs(s, inputs), inputs, outputs, output))
+      snprintf(refusal, size, "%s", s->refusal);
+  }
+  free(inputs), free(s);
+  return refusal[0] != 0;
+}

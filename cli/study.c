@@ -216,14 +216,39 @@ static TesStatus for_rows(TesContext *ctx, Study *study,
   return status;
 }
 
+static TesStatus check_files(TesContext *ctx, const Study *study) {
+  const char *const path[] = {study->csv, study->json, study->plot};
+  TesStatus status = TES_OK;
+  for (int i = 0; i < 3 && status == TES_OK; i++) status = tes_file_check(ctx, path[i]);
+  if (status != TES_OK) cli_print_failure(ctx, status, "");
+  return status;
+}
+
 /* Reads all cases before the first one is solved. */
 static TesStatus check_row(TesContext *ctx, Study *study, const SolveOptions *o) {
+  const char *const path[SOLVE_TABLES] = {study->csv, study->json, study->plot};
+  char refusal[1024];
   TesCase *input = NULL;
-  (void)study;
-  const TesStatus status = tes_case_read(ctx, o->path, o->override_count, o->overrides, &input);
-  if (status != TES_OK) cli_print_failure(ctx, status, "");
+  TesStatus status = tes_case_read(ctx, o->path, o->override_count, o->overrides, &input);
+  if (status != TES_OK) {
+    cli_print_failure(ctx, status, "");
+  } else if (solve_refuses_tables(o, input, path, refusal, sizeof refusal)) {
+    status = TES_INVALID_INPUT;
+    cli_usage_error("%s", refusal);
+  } else if (!study_add_measures(study, input)) {
+    status = TES_OUT_OF_MEMORY;
+  }
   tes_case_destroy(&input);
   return status;
+}
+
+static TesStatus check_rows(TesContext *ctx, Study *study) {
+  TesStatus status = check_files(ctx, study);
+  if (status == TES_OK) status = for_rows(ctx, study, check_row);
+  if (status != TES_OK) return status;
+  return study_knows(study, "--draw", study->draw, true) && study_knows(study, "--exact", study->exact, false)
+             ? TES_OK
+             : TES_INVALID_INPUT;
 }
 
 static TesStatus solve_row(TesContext *ctx, Study *study, const SolveOptions *o) {
@@ -249,14 +274,6 @@ static void describe(int argc, char **argv, TesContext *ctx, Study *study) {
   if (used < sizeof study->comment)
     snprintf(study->comment + used, sizeof study->comment - used, "| %s | %s", study->machine, date);
   study->table.comment = study->comment;
-}
-
-static TesStatus check_files(TesContext *ctx, const Study *study) {
-  const char *const path[] = {study->csv, study->json, study->plot};
-  TesStatus status = TES_OK;
-  for (int i = 0; i < 3 && status == TES_OK; i++) status = tes_file_check(ctx, path[i]);
-  if (status != TES_OK) cli_print_failure(ctx, status, "");
-  return status;
 }
 
 /* The existing rows are written even if a later row failed. */
@@ -287,8 +304,7 @@ static int run(int argc, char **argv, Study *study) {
   study->result = calloc((size_t)study->rows, sizeof *study->result);
   study->solve.ended = keep_row, study->solve.user = study;
   if (!study->result) status = TES_OUT_OF_MEMORY;
-  if (status == TES_OK) status = check_files(ctx, study);
-  if (status == TES_OK) status = for_rows(ctx, study, check_row);
+  if (status == TES_OK) status = check_rows(ctx, study);
   if (status == TES_OK) status = for_rows(ctx, study, solve_row);
   cli_table_print_rest(&study->table);
   describe(argc, argv, ctx, study);

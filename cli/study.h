@@ -58,8 +58,11 @@ void study_find_orders(Study *study, int row);
  * differences do not shrink, or change their sign. */
 bool study_extrapolate(const double value[3], const double ratio[2], double *order, double *limit);
 
-/* Names of the measures, from the first row; false: no memory. */
-bool study_begin(Study *study, const Solve *s);
+/* Adds the errors and values of a row's case, without names that are there; false: no memory. */
+bool study_add_measures(Study *study, const TesCase *c);
+/* Whether the table has all names of an option, --draw (errors, values or solve_s) or --exact (values). False: it has
+ * not, which has been reported. */
+bool study_knows(const Study *study, const char *option, const char *names, bool drawn);
 void study_keep(Study *study, const Solve *s);
 /* The number that --exact gives for a value; NaN: none. */
 double study_exact(const Study *study, const char *name);

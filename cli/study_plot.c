@@ -110,9 +110,9 @@ static void add_line(const Study *study, const Axes *axes, const StudyMeasure *m
     if (isfinite(y[i]) && y[i] <= 0) l->all_positive = false;
     if (isfinite(x[i]) && isfinite(y[i]) && y[i] > 0) last = row;
   }
-  const char *what = axes->values ? "" : m ? m->name : "solve_s";
+  const char *dot = strrchr(study->key[0].text, '.'), *what = axes->values ? "" : m ? m->name : "solve_s";
   if (study->keys > 1)
-    snprintf(l->name[n], NAME, "%s=%s%s%s", strrchr(study->key[0].text, '.') + 1, study->key[0].value[group],
+    snprintf(l->name[n], NAME, "%s=%s%s%s", dot ? dot + 1 : study->key[0].text, study->key[0].value[group],
              *what ? ": " : "", what);
   else
     snprintf(l->name[n], NAME, "%s", what);

@@ -39,8 +39,22 @@ static double *unknown(int count) {
   return numbers;
 }
 
+static StudyMeasure *find_measure(const Study *study, const char *name, bool error) {
+  for (int i = 0; i < study->measures; i++)
+    if (study->measure[i].error == error && !strcmp(study->measure[i].name, name)) return &study->measure[i];
+  return NULL;
+}
+
+/* Errors stand before values. */
 static bool add_measure(Study *study, const char *name, bool error) {
-  StudyMeasure *m = &study->measure[study->measures++];
+  if (find_measure(study, name, error)) return true;
+  StudyMeasure *more = realloc(study->measure, (size_t)(study->measures + 1) * sizeof *more);
+  int at = 0;
+  if (!more) return false;
+  study->measure = more;
+  while (at < study->measures && (!error || more[at].error)) at++;
+  memmove(more + at + 1, more + at, (size_t)(study->measures++ - at) * sizeof *more);
+  StudyMeasure *m = &more[at];
   *m = (StudyMeasure){.name = joined(name, ""),
                       .order_name = joined(name, "_order"),
                       .limit_name = error ? NULL : joined(name, "_limit"),
@@ -49,6 +63,52 @@ static bool add_measure(Study *study, const char *name, bool error) {
                       .order = unknown(study->rows),
                       .limit = error ? NULL : unknown(study->rows)};
   return m->name && m->order_name && m->number && m->order && (error || (m->limit_name && m->limit));
+}
+
+/* The errors that list_errors() will find. */
+bool study_add_measures(Study *study, const TesCase *c) {
+  static const char *const of_flows[] = {"velocity_l2", "pressure_l2", "divergence_l2", NULL},
+                           *const of_others[] = {"l2", "h1", "l2_space_time", NULL};
+  const bool exact = c->problem.exact[0] != NULL, timed = c->problem.time.end > c->problem.time.start;
+  const char *const *name = c->about.flow ? of_flows + (exact ? 0 : 2) : of_others + (exact ? 0 : 3);
+  bool good = true;
+  for (; *name && good; name++)
+    if (timed || *name != of_others[2]) good = add_measure(study, *name, true);
+  for (int i = 0; i < c->values && good; i++) good = add_measure(study, c->value[i].name, false);
+  return good;
+}
+
+static void refuse_name(const Study *study, const char *option, const char *name, int length, bool drawn) {
+  char list[400] = "";
+  for (int i = 0; i < study->measures; i++)
+    if (drawn || !study->measure[i].error)
+      snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? ", " : "",
+               study->measure[i].name);
+  if (drawn) snprintf(list + strlen(list), sizeof list - strlen(list), "%ssolve_s", *list ? ", " : "");
+  cli_usage_error("%s: the table has no %s '%.*s'; it has: %s", option, drawn ? "error or value" : "value",
+                  length, name, *list ? list : "none");
+}
+
+/* Names end at a comma, or at an equals sign. */
+bool study_knows(const Study *study, const char *option, const char *names, bool drawn) {
+  for (const char *at = names; at && *at;) {
+    const int length = (int)strcspn(at, "=,");
+    bool known = drawn && length == 7 && !strncmp(at, "solve_s", 7);
+    if (known && strlen(names) > 7) {
+      cli_usage_error("%s %s: solve_s is drawn alone", option, names);
+      return false;
+    }
+    for (int i = 0; i < study->measures && !known; i++)
+      known = (drawn || !study->measure[i].error) && (int)strlen(study->measure[i].name) == length &&
+              !strncmp(study->measure[i].name, at, (size_t)length);
+    if (!known) {
+      refuse_name(study, option, at, length, drawn);
+      return false;
+    }
+    at += strcspn(at, ",");
+    at += *at == ',';
+  }
+  return true;
 }
 
 static int width(const char *name, int least) {
@@ -91,18 +151,6 @@ static bool make_columns(Study *study) {
   return true;
 }
 
-bool study_begin(Study *study, const Solve *s) {
-  Named errors[ERRORS];
-  const int count = list_errors(s, errors);
-  bool good;
-  study->measure = calloc((size_t)(count + s->input->values) + 1, sizeof *study->measure);
-  good = study->measure != NULL;
-  for (int i = 0; i < count && good; i++) good = add_measure(study, errors[i].name, true);
-  for (int i = 0; i < s->input->values && good; i++)
-    good = add_measure(study, s->input->value[i].name, false);
-  return good && make_columns(study);
-}
-
 static void keep_result(const Solve *s, StudyRow *r) {
   const int dim = tes_mesh_info(s->mesh).dim;
   r->solved = true;
@@ -143,10 +191,8 @@ static void add_row(Study *study) {
 }
 
 static double *number_of(Study *study, const char *name, bool error) {
-  for (int i = 0; i < study->measures; i++)
-    if (study->measure[i].error == error && !strcmp(study->measure[i].name, name))
-      return &study->measure[i].number[study->row];
-  return NULL;
+  StudyMeasure *m = find_measure(study, name, error);
+  return m ? &m->number[study->row] : NULL;
 }
 
 /* Failures of the whole study, such as wrong values, end it. A solve that does not converge is a row. */
@@ -155,7 +201,7 @@ void study_keep(Study *study, const Solve *s) {
   if (s->status != TES_OK && tes_status_exit(s->status) != 1) study->status = s->status;
   if (s->status == TES_INTERRUPTED) study->status = s->status;
   if (study->status != TES_OK || !s->input) return;
-  if (!study->column && !study_begin(study, s)) {
+  if (!study->column && !make_columns(study)) {
     study->status = TES_OUT_OF_MEMORY;
     return;
   }

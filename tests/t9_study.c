@@ -209,6 +209,58 @@ static void tables_fit_the_terminal(void **state) {
   assert_output("\n\nmesh.refine     cells iterations  setup_s  solve_s \n0                  16 ");
 }
 
+static char *contents(const char *path) {
+  FILE *file = fopen(path, "r");
+  char *text = calloc(1, 65536);
+  assert_non_null(file);
+  assert_true(fread(text, 1, 65535, file) > 0);
+  fclose(file);
+  return text;
+}
+
+/* The case, a table and a mesh file are as before; a key of the whole case has no dot in its name. */
+static void files_of_the_case_stay(void **state) {
+  (void)state;
+  static const char *const wrong[] = {"--csv own.yaml", "--json ./own.yaml", "--plot own.yaml", "--csv k.csv"};
+  FILE *file = fopen("own.yaml", "w");
+  fputs("problem: poisson\nmesh: {box: {cells: [4, 4]}}\ntables: {k: {file: k.csv}}\ndata: {a: k(x)}\n", file);
+  fclose(file);
+  file = fopen("k.csv", "w");
+  fputs("0, 1\n1, 2\n", file);
+  fclose(file);
+  char *own = contents("own.yaml"), *table = contents("k.csv");
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char arguments[200];
+    snprintf(arguments, sizeof arguments, "study own.yaml --over mesh.refine=0,1 %s", wrong[i]);
+    assert_run(arguments, 2);
+    assert_output("would overwrite");
+    char *now[] = {contents("own.yaml"), contents("k.csv")};
+    assert_string_equal(now[0], own);
+    assert_string_equal(now[1], table);
+    free(now[0]), free(now[1]);
+  }
+  free(own), free(table);
+  assert_run("study own.yaml --over problem=poisson,transport --over mesh.refine=0,1 --plot f.svg", 0);
+  char *figure = contents("f.svg");
+  assert_non_null(strstr(figure, "problem=transport"));
+  free(figure);
+  remove("own.yaml"), remove("k.csv"), remove("f.svg");
+}
+
+/* Rows whose cases have other values have columns too. */
+static void values_of_all_rows_have_columns(void **state) {
+  (void)state;
+  assert_run("study " CASES
+             "poisson-square.yaml --over 'output.values={m: {mean: domain}},{q: {integral: domain}}' "
+             "--json s.json --quiet",
+             0);
+  cJSON *json = read_json("s.json");
+  for (int i = 0; i < 2; i++) assert_near(number_of(row_of(json, i), i ? "q" : "m"), 4 / (M_PI * M_PI), 1e-6);
+  assert_false(isfinite(number_of(row_of(json, 0), "q")));
+  cJSON_Delete(json);
+  remove("s.json");
+}
+
 static void wrong_studies_are_refused(void **state) {
   (void)state;
   static const char *const wrong[][2] = {
@@ -220,6 +272,13 @@ static void wrong_studies_are_refused(void **state) {
       {CASES "poisson-square.yaml --over mesh.refin=0,1", "did you mean 'refine'"},
       {CASES "poisson-square.yaml --over space.degree=2,99", "expected an integer from 1 to 20"},
       {CASES "poisson-square.yaml --over mesh.refine=0 --draw l2", "--draw needs --plot"},
+      {CASES "poisson-square.yaml --over mesh.refine=0 --draw l3 --plot f.svg",
+       "the table has no error or value 'l3'; it has: l2, h1, solve_s"},
+      {CASES "poisson-square.yaml --over mesh.refine=0 --draw l2,solve_s --plot f.svg", "drawn alone"},
+      {CASES "poisson-square.yaml --over mesh.refine=0 --exact l2=0 --plot f.svg",
+       "the table has no value 'l2'; it has: none"},
+      {CASES "poisson-square.yaml --over mesh.refine=0 --csv s.csv --json ./s.csv", "are one file"},
+      {CASES "poisson-square.yaml --over mesh.refine=0 --csv - --json -", "are one file"},
       {"- --over mesh.refine=0", "from a file"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     char arguments[300];
@@ -246,6 +305,8 @@ int main(void) {
                                      cmocka_unit_test(values_have_panels),
                                      cmocka_unit_test(figures_are_pdf_too),
                                      cmocka_unit_test(tables_fit_the_terminal),
+                                     cmocka_unit_test(files_of_the_case_stay),
+                                     cmocka_unit_test(values_of_all_rows_have_columns),
                                      cmocka_unit_test(wrong_studies_are_refused)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
