@@ -125,8 +125,7 @@ TesStatus solve_write_report(const Solve *s, const char *path) {
   TesReport report = {.status = s->status,
                       .message = s->message[0] ? s->message : tes_context_message(s->context),
                       .case_file = s->options->path,
-                      .problem =
-                          s->input ? tes_case_choice("problem", (int)s->input->problem.equation) : "poisson",
+                      .problem = s->input ? tes_case_choice("problem", (int)s->input->problem.equation) : NULL,
                       .device = tes_context_device(s->context),
                       .threads = tes_context_threads(s->context),
                       .ranks = tes_communicator_size(cli_ranks()),

@@ -77,6 +77,46 @@ static void rotations_and_times(void **state) {
   assert_near(value_of("u"), 6, 1e-3);
 }
 
+/* A unit belongs to the number before it alone; a name of the case is no unit. */
+static void what_a_unit_belongs_to_is_clear(void **state) {
+  static const struct {
+    const char *text, *message; /* NULL: the value is `value` */
+    double value;
+  } cases[] = {{"1/2 m", "number over a number with a unit at column 2", 0},
+               {"r/3/2 m", "number over a number with a unit", 0},
+               {"-1/2 mm", "write 0.5 m or 1/(2 m)", 0},
+               {"3 m**2", "power behind a unit at column 4", 0},
+               {"3 m^2^2", "power behind a unit", 0},
+               {"2^3 mm", "exponent with a unit", 0},
+               {"1 + 20 kN*h", "'h' is a unit and a name of the case at column 11", 0},
+               {"1 + 20 N/h", "blanks around * and / make it the name", 0},
+               {"3 m/t + 1", "'t' is a unit and a name of the case", 0},
+               {"3 t", "'t' is a variable here and no unit", 0},
+               {"20 N * h + 3 N / h", NULL, 40 * 2000 / 2 + 3. / 2000},
+               {"(3 m)**2 + 3 m^2", NULL, 9e6 + 3e6},
+               {"1/2*3 m + 0*r/2 m + 1/(2 m)", NULL, 1500 + 1. / 2000},
+               {"2 m/2 + 3 m*2", NULL, 7000},
+               {"2**3*1 mm", NULL, 8}};
+  (void)state;
+  write_file("a.yaml", "problem: poisson\nunits: mm-N-MPa\nconstants: {h: 2 m, speed: 10 m/h}\n"
+                       "mesh: {box: {cells: [2, 2]}}\noutput: {values: {u: {integral: domain}}}\n");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char command[200];
+    snprintf(command, sizeof command, "solve a.yaml --quiet --json a.json --set 'output.values.u.of=%s'",
+             cases[i].text);
+    assert_run(command, cases[i].message ? 2 : 0);
+    if (cases[i].message)
+      assert_output(cases[i].message);
+    else
+      assert_near(value_of("u"), cases[i].value, 1e-9 * cases[i].value);
+  }
+  assert_run("solve a.yaml --quiet --json a.json --set output.values.u.of=speed", 0);
+  assert_near(value_of("u"), 1e4 / 3600, 1e-9); /* in a number alone: the hour */
+  assert_run("solve a.yaml --set 'mesh.box.upper=[1/2 m, 1]'", 2);
+  assert_output("number over a number with a unit");
+  assert_run("solve a.yaml --set 'constants.L=1/2 m'", 2);
+}
+
 /* Wherever a number stands: expressions of values, points, lines, slices, ranges, times of outputs. */
 static void units_stand_anywhere(void **state) {
   (void)state;
@@ -303,10 +343,14 @@ static void pictures_show_units(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_have_units),   cmocka_unit_test(rotations_and_times),
-      cmocka_unit_test(units_stand_anywhere), cmocka_unit_test(what_is_refused),
-      cmocka_unit_test(fields_have_names),    cmocka_unit_test(names_that_are_taken),
-      cmocka_unit_test(pictures_have_units),  cmocka_unit_test(pictures_show_units)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_have_units),
+                                     cmocka_unit_test(rotations_and_times),
+                                     cmocka_unit_test(what_a_unit_belongs_to_is_clear),
+                                     cmocka_unit_test(units_stand_anywhere),
+                                     cmocka_unit_test(what_is_refused),
+                                     cmocka_unit_test(fields_have_names),
+                                     cmocka_unit_test(names_that_are_taken),
+                                     cmocka_unit_test(pictures_have_units),
+                                     cmocka_unit_test(pictures_show_units)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -15,7 +15,7 @@ int tesi_iterations_needed(const TesiUnsolved *u) {
   const double spare = u->method == TES_METHOD_GMRES ? 2 : 1.3, most = 30; /* restarts slow gmres down */
   const int n = u->iterations, half = (n + 1) / 2;
   int first = 0, last = n;
-  if (n < 4) return 0;
+  if (n < TESI_ITERATIONS_TELL) return 0;
   const double before = least_of(u->residuals, 0, half + 1, &first),
                now = least_of(u->residuals, half + 1, n + 1, &last);
   if (!(now < 0.9 * before)) return 0;
@@ -27,16 +27,19 @@ int tesi_iterations_needed(const TesiUnsolved *u) {
 static void advise(const TesiUnsolved *u, char *text, size_t size) {
   const bool stationary = u->method == TES_METHOD_VCYCLE || u->method == TES_METHOD_FMG;
   const int needed = tesi_iterations_needed(u);
+  const bool more = needed || u->iterations < TESI_ITERATIONS_TELL;
   int length = 0;
   text[0] = 0;
   if (needed)
     length = snprintf(text, size, ": it still falls, so allow about %d iterations", needed);
+  else if (more)
+    length = snprintf(text, size, ": so few iterations do not tell how fast it falls, so allow more");
   else
-    length = snprintf(text, size, ", and does not fall any more");
+    length = snprintf(text, size, ", and hardly falls any more");
   if (stationary)
-    length += snprintf(text + length, size - (size_t)length, "%s gmres", needed ? ", or use" : ": use");
+    length += snprintf(text + length, size - (size_t)length, "%s gmres", more ? ", or use" : ": use");
   if (u->advice)
-    snprintf(text + length, size - (size_t)length, "%s%s", needed || stationary ? ", or " : ": ", u->advice);
+    snprintf(text + length, size - (size_t)length, "%s%s", more || stationary ? ", or " : ": ", u->advice);
 }
 
 TesStatus tesi_explain_unsolved(TesContext *ctx, const TesiUnsolved *u, TesStatus outcome) {

@@ -168,9 +168,9 @@ const char *tesi_diffusion_refuses(const TesOperatorDesc *desc) {
 static TesStatus take_constant(TesContext *ctx, const TesFunction *f, double otherwise, bool positive,
                                const char *what, double *value) {
   TesStatus status = TES_OK;
-  *value = otherwise;
-  if (f && !tes_function_constant(f, value)) *value = NAN;
-  TES_CHECK(isnan(*value) || ((positive ? *value > 0 : *value >= 0) && isfinite(*value)),
+  const bool varies = f && !tes_function_constant(f, value);
+  if (!f || varies) *value = varies ? NAN : otherwise;
+  TES_CHECK(varies || ((positive ? *value > 0 : *value >= 0) && isfinite(*value)),
             "%s%s is %g, expected %s 0", tesi_function_where(f), what, *value, positive ? ">" : ">=");
 done:
   return status;

@@ -311,10 +311,12 @@ static TesStatus solve(void *user, double sigma, double time, const TesVector *b
 
 /* ---- a problem ----------------------------------------------------------------------------------------- */
 
+#define TIME_ROUNDING 1e-13 /* of a time: a shorter step would be wrong by a thousandth */
 /* An equation with its own scheme may let the flow determine the lengths of steps; it does if nothing else is asked
  * for. */
 static TesStatus check(TesContext *ctx, const TesiEquation *equation, TesTimeDesc *t) {
   TesStatus status = TES_OK;
+  const double size = fmax(fabs(t->start), fabs(t->end));
   const bool by_flow = equation->support && !(t->step > 0) && !(t->tolerance > 0);
   if (by_flow && t->cfl == 0) t->cfl = equation->support->cfl;
   TES_CHECK(isfinite(t->start) && isfinite(t->end) && t->end > t->start,
@@ -329,6 +331,8 @@ static TesStatus check(TesContext *ctx, const TesiEquation *equation, TesTimeDes
             "time.min_step is %g, above time.max_step, which is %g", t->min_step, t->max_step);
   TES_CHECK(!(t->step > 0) || (t->end - t->start) / t->step < 1e9,
             "steps of %g from %g to %g are more than 1e9", t->step, t->start, t->end);
+  TES_CHECK(!(t->step > 0) || fmin(t->step, t->end - t->start) > TIME_ROUNDING * size,
+            "time.step is %g: times of %g would lose it in rounding; begin at 0", t->step, size);
 done:
   return status;
 }

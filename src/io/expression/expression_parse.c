@@ -16,6 +16,7 @@ typedef struct Parser {
   const char *const *variables; /* NULL ends the list */
   const TesiWords *words;       /* of the context */
   int depth;
+  enum { OTHER, NUMBER, QUANTITY } last; /* of the last primary; QUANTITY: a number with a unit */
 } Parser;
 
 static const struct {
@@ -193,6 +194,23 @@ static int name(Parser *p) {
   return variable >= 0 ? tesi_term_variable(p->terms, variable) : constant_term(p, token.name, *constant);
 }
 
+/* Refuses 20 kN*h where h is a constant and the hour. In a number alone, as 7850 kg/m^3, a name after / is a unit. */
+static void refuse_names(Parser *p, size_t first, size_t length) {
+  TesiScanner *s = &p->scanner;
+  int dimension[TESI_DIMENSIONS];
+  const bool alone = tesi_unit_quantity(s->text, dimension);
+  for (size_t i = first; i + 1 < first + length; i++) {
+    if (s->text[i] != '*' && (s->text[i] != '/' || alone)) continue;
+    char symbol[TESI_WORD];
+    const size_t word = strspn(s->text + i + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    snprintf(symbol, sizeof symbol, "%.*s", (int)word, s->text + i + 1);
+    if (find_variable(p, symbol) >= 0 || tesi_words_find_constant(p->words, symbol) >= 0)
+      tesi_scanner_fail(
+          s, i + 1, "; blanks around * and / make it the name; as a unit it needs a case without that name",
+          "'%s' is a unit and a name of the case", symbol);
+  }
+}
+
 /* The number of the current token, with the unit after it. */
 static double quantity(Parser *p) {
   TesiScanner *s = &p->scanner;
@@ -209,8 +227,10 @@ static double quantity(Parser *p) {
     return number;
   snprintf(symbol, sizeof symbol, "%.*s", (int)word, text);
   const size_t length = tesi_unit_read(text, &si, dimension), at = (size_t)(text - s->text);
-  if (find_variable(p, symbol) >= 0 || (!length && system == TESI_UNITS_NONE))
-    return number; /* a product without * */
+  const bool variable = find_variable(p, symbol) >= 0;
+  if (variable && length && system)
+    tesi_scanner_fail(s, at, "; a product is written with *", "'%s' is a variable here and no unit", symbol);
+  if (variable || (!length && !system)) return number; /* a product without * */
   if (!length) {
     char tail[240];
     snprintf(tail, sizeof tail, "; units are %s", tesi_unit_list());
@@ -220,17 +240,24 @@ static double quantity(Parser *p) {
                       "'%.*s' is a unit", (int)length, text);
   }
   s->next = at + length;
+  refuse_names(p, at, length);
   return number * si * tesi_unit_scale(system, dimension);
 }
 
 static int primary(Parser *p) {
   const TesiToken *t = &p->scanner.token;
   if (t->kind == TESI_TOKEN_NUMBER) {
+    const size_t next = p->scanner.next;
     const double number = quantity(p);
+    p->last = p->scanner.next == next ? NUMBER : QUANTITY;
     tesi_scanner_advance(&p->scanner);
     return tesi_term_constant(p->terms, number);
   }
-  if (t->kind == TESI_TOKEN_NAME) return name(p);
+  if (t->kind == TESI_TOKEN_NAME) {
+    const int named = name(p);
+    p->last = OTHER;
+    return named;
+  }
   if (!tesi_scanner_accept(&p->scanner, "(")) {
     if (!p->scanner.failed) tesi_scanner_expected(&p->scanner, "a number, a name or '('", "");
     return 0;
@@ -238,6 +265,7 @@ static int primary(Parser *p) {
   const int inner = expression(p);
   if (!p->scanner.failed && !tesi_scanner_accept(&p->scanner, ")"))
     tesi_scanner_expected(&p->scanner, "')' or an operator", "");
+  p->last = OTHER;
   return inner;
 }
 
@@ -261,9 +289,19 @@ static int signed_value(Parser *p, TesiOp op) {
 
 static int power(Parser *p) {
   const int base = primary(p);
-  if (p->scanner.failed || !tesi_scanner_accept(&p->scanner, "^") || !enter(p)) return base;
+  if (p->scanner.failed || !tesi_scanner_at(&p->scanner, "^")) return base;
+  const size_t at = p->scanner.token.first;
+  if (p->last == QUANTITY)
+    tesi_scanner_fail(&p->scanner, at, "; 3 m^2 has a unit with a power, (3 m)^2 is a power of 3 m",
+                      "power behind a unit");
+  tesi_scanner_advance(&p->scanner);
+  if (p->scanner.failed || !enter(p)) return base;
   const int exponent = unary(p);
   p->depth--;
+  if (p->last == QUANTITY)
+    tesi_scanner_fail(&p->scanner, at, "; the unit belongs to it alone: put what it is for in parentheses",
+                      "exponent with a unit");
+  p->last = OTHER;
   return p->scanner.failed ? 0 : tesi_term(p->terms, TESI_OP_POW, base, exponent, 0);
 }
 
@@ -291,8 +329,13 @@ static int binary(Parser *p, int precedence) {
     if (last && compares(b) && last->precedence == b->precedence)
       tesi_scanner_fail(&p->scanner, p->scanner.token.first, "; write a < b && b < c",
                         "second comparison in a row");
+    const bool of_number = b->op == TESI_OP_DIVIDE && p->last == NUMBER;
+    const size_t at = p->scanner.token.first;
     tesi_scanner_advance(&p->scanner);
     const int right = binary(p, b->precedence + 1);
+    if (of_number && p->last == QUANTITY)
+      tesi_scanner_fail(&p->scanner, at, "; the unit belongs to the second alone: write 0.5 m or 1/(2 m)",
+                        "number over a number with a unit");
     if (p->scanner.failed) break;
     left = tesi_term(p->terms, b->op, b->swap ? right : left, b->swap ? left : right, 0);
     last = b;
