@@ -297,6 +297,48 @@ static void round_off_is_told(void **state) {
 }
 
 /* Progress of the set-up and within adaptive steps: overwritten on terminals, not in logs. */
+/* Options of the solver that have no effect are told, or refused; few iterations do not tell how fast they fall. */
+static void what_has_no_effect_is_told(void **state) {
+  static const char *const options[][2] = {
+      {"--set solver.smoother_degree=3",
+       "warning: solver.smoother_degree has no effect: the smoother is patch"},
+      {"--set solver.method=direct --set solver.smoother=jacobi",
+       "warning: solver.smoother has no effect: nothing is smoothed"},
+      {"--set solver.method=direct --set solver.pre_smoothing=2",
+       "warning: solver.pre_smoothing has no effect"},
+      {"--set data.a=1+x --set data.exact=null --set solver.smoother_degree=3 --set solver.smoother=auto",
+       "warning: solver.smoother_degree has no effect"}};
+  (void)state;
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    char command[300];
+    snprintf(command, sizeof command, "solve " SQUARE " --quiet %s", options[i][0]);
+    assert_run(command, 0);
+    assert_output(options[i][1]);
+  }
+  assert_run("solve " SQUARE " --quiet --set solver.smoother=chebyshev --set solver.smoother_degree=3 --set "
+             "solver.pre_smoothing=2 --set solver.max_iterations=300",
+             0);
+  assert_string_equal(output, "");
+  assert_run("solve " SQUARE " --quiet --set solver.max_iterations=2 --set solver.tolerance=1e-12", 1);
+  assert_output("so few iterations do not tell how fast it falls, so allow more");
+  assert_run("solve " CASES "cavity-explicit.yaml --set solver.method=gmres", 2);
+  assert_output("navier_stokes with element iso has auto, cg and direct");
+  assert_run("solve " CASES "elastic-plate.yaml --set solver.local_solver=mean", 2);
+}
+
+/* The report of a case that cannot be read names no equation. Times may be too large for steps. */
+static void what_is_not_known_is_left_out(void **state) {
+  (void)state;
+  assert_run("solve " CASES "heat.yaml --quiet --json r.json --set data.a=oops", 2);
+  cJSON *json = read_json("r.json");
+  assert_null(cJSON_GetObjectItem(json, "problem"));
+  cJSON_Delete(json);
+  remove("r.json");
+  assert_run(
+      "solve " CASES "heat.yaml --set time.start=1e16 --set time.end=10000000000000008 --set time.step=1", 2);
+  assert_output("time.step is 1: times of 1e+16 would lose it in rounding");
+}
+
 static void progress_is_for_terminals(void **state) {
   (void)state;
   if (!has_forests() || system("command -v script >/dev/null") != 0) skip();
@@ -353,6 +395,8 @@ int main(void) {
                                      cmocka_unit_test(names_of_files_have_no_control_characters),
                                      cmocka_unit_test(no_iterations_are_explained),
                                      cmocka_unit_test(checkpoints_of_dg_are_starts),
+                                     cmocka_unit_test(what_has_no_effect_is_told),
+                                     cmocka_unit_test(what_is_not_known_is_left_out),
                                      cmocka_unit_test(progress_is_for_terminals),
                                      cmocka_unit_test(data_that_are_not_finite),
                                      cmocka_unit_test(round_off_is_told),

@@ -10,6 +10,7 @@
 #include "operator/transport/transport_operator.h"
 #include "problem/problem.h"
 #include "problem/survey.h"
+#include "smoother/smoother.h"
 
 /* The first row that fits holds.
  *
@@ -128,6 +129,35 @@ static void warn(const TesProblem *p, const TesiSurvey *survey) {
     tesi_log(p->context, TES_LOG_WARNING,
              "warning: cells are stretched, and smoothers for such cells end at degree 8: this takes many "
              "iterations");
+}
+
+static void tell_unused(const TesProblem *p, bool given, const char *key, const char *smoother) {
+  if (given)
+    tesi_log(p->context, TES_LOG_WARNING, "warning: %s has no effect: %s%s", key,
+             smoother ? "the smoother is " : "nothing is smoothed, the system is solved directly",
+             smoother ? smoother : "");
+}
+
+/* Options of smoothers that the smoother does not have which was chosen. The case reader knows these if the case
+ * chooses. */
+void tesi_problem_tell_unused(const TesProblem *p) {
+  const TesSolveOptions *o = &p->options;
+  const TesMultigrid *mg = p->multigrid;
+  if (!mg || o->own_smoother) return;
+  const TesSmoother *s = tes_multigrid_level(mg, tes_multigrid_levels(mg) - 1).smoother;
+  const char *name = s ? tes_smoother_describe(s) : NULL;
+  const bool chosen = o->smoother == TES_SMOOTHER_AUTO,
+             patches = s && (s->kind == TES_SMOOTHER_PATCH || s->kind == TES_SMOOTHER_PATCH_ADDITIVE ||
+                             !p->space->element->nodal),
+             polynomial = s && p->space->element->nodal &&
+                          (s->kind == TES_SMOOTHER_CHEBYSHEV || s->kind == TES_SMOOTHER_CELL_PATCH ||
+                           s->kind == TES_SMOOTHER_LINE_PATCH);
+  tell_unused(p, !s && !chosen, "solver.smoother", name);
+  tell_unused(p, !s && o->pre, "solver.pre_smoothing", name);
+  tell_unused(p, !s && o->post, "solver.post_smoothing", name);
+  tell_unused(p, !polynomial && o->smoother_degree, "solver.smoother_degree", name);
+  tell_unused(p, !patches && chosen && p->mesh->kind == TES_MESH_BOX && o->local != TES_LOCAL_AUTO,
+              "solver.local_solver", name);
 }
 
 /* Advice for an iteration that does not converge. The test t9_advice has a case for each advice that is printed. */

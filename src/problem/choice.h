@@ -32,6 +32,8 @@ TesiChoice tesi_choose(const TesiSituation *situation);
 /* Fills in method, its words, tolerance, floor and precision of a problem whose finest operator exists; *smoother <-
  * the smoother to be used. Warns if no choice is suitable. */
 TesStatus tesi_problem_choose(TesProblem *problem, TesSmootherKind *smoother);
+/* Warns of options that the solver of the problem, which exists, does not use. */
+void tesi_problem_tell_unused(const TesProblem *problem);
 /* Adjusts cycle and method to the measured convergence of a cycle of the multigrid, which must exist (tune.c). */
 TesStatus tesi_problem_tune(TesProblem *problem);
 /* problem->cycle: the requested precision, if float32 can represent the lengths of the cells and the coefficients of

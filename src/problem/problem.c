@@ -303,6 +303,7 @@ static TesStatus set_up(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_problem_take_guess(p, desc->guess));
   if (p->start) TES_TRY(tesi_problem_clear(p, p->start));
   TES_TRY(create_operators(p));
+  if (!p->before && !desc->guess) tesi_problem_tell_unused(p);
   p->times.operators = tesi_now() - start;
   TES_TRY(tesi_work_on(ctx, "right-hand side"));
   TES_TRY(tesi_problem_create_right_hand_side(p, desc));

@@ -119,7 +119,7 @@ static void fail_unknown(Parser *p, const TesiToken *name) {
   if (nearest.best)
     snprintf(tail, sizeof tail, "; did you mean '%s'?", nearest.best);
   else
-    snprintf(tail, sizeof tail, "; variables here: %s", list);
+    snprintf(tail, sizeof tail, "; variables here: %s", *list ? list : "none");
   tesi_scanner_fail(&p->scanner, name->first, tail, "unknown name '%s'", name->name);
 }
 

@@ -334,7 +334,7 @@ static const TesiSupport support = {
                                       TESI_WORD(TES_TIME_GENERALIZED_ALPHA),
               [TESI_OF_METHOD] =
                   1 | TESI_WORD(TES_METHOD_GMRES) | TESI_WORD(TES_METHOD_CG) | TESI_WORD(TES_METHOD_DIRECT),
-              [TESI_OF_LOCAL] = TESI_LOCALS_OF_SCALARS,
+              [TESI_OF_LOCAL] = 1,
               [TESI_OF_ORDER] = TESI_ALL_WORDS,
               [TESI_OF_COARSENING] = TESI_ALL_WORDS,
               [TESI_OF_COARSE] = TESI_ALL_WORDS},

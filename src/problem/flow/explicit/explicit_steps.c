@@ -64,7 +64,7 @@ static TesStatus create_flow(TesProblem *p, TesiSplit *pr) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesMesh *coarse = p->mesh, *fine = NULL;
-  const bool direct = p->options.method == TES_METHOD_AUTO;
+  const bool direct = p->options.method != TES_METHOD_CG;
   TES_TRY(halve(coarse, &fine));
   p->mesh = fine;
   TES_TRY(create_spaces(p, pr));
