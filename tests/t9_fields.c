@@ -195,20 +195,30 @@ static void what_is_refused(void **state) {
   write_file("heat.yaml", heat);
   write_file("carried.yaml", carried);
   write_file("flow.yaml", flow);
+  write_file("plate.yaml", plate);
+  write_file("turning.yaml", turning);
   assert_run("solve heat.yaml --quiet --set output.checkpoint=h.h5", 0);
+  assert_run("solve plate.yaml --quiet --set output.checkpoint=e.h5", 0);
+  assert_run("solve turning.yaml --quiet --set output.checkpoint=f.h5", 0);
   static const char *const wrong[][2] = {
       {"heat.yaml --set \"data.initial={file: none.h5}\"", "data.initial.file: cannot read none.h5"},
       {"heat.yaml --set \"data.initial={file: heat.yaml}\"", "data.initial.file: heat.yaml"},
       {"heat.yaml --set \"data.initial={file: h.h5}\" --set mesh.box.upper=[1.5,1]",
-       "u of h.h5 is nan at (1.0"},
+       "u of h.h5 (nan outside of its mesh) is nan at (1.0"},
       {"heat.yaml --set \"data.initial={file: h.h5}\" --set mesh.box.cells=[2,2,2]",
        "of 2 dimensions, the mesh has 3"},
       {"heat.yaml --set \"data.initial={velocity: [x, y]}\"", "belongs to elasticity and navier_stokes"},
       {"heat.yaml --set \"data.initial={file: h.h5}\" --set output.checkpoint=h.h5",
        "would overwrite the checkpoint"},
-      {"carried.yaml --set data.b.file=h.h5", "data.b.file: h.h5 holds no v"},
+      {"carried.yaml --set data.b.file=h.h5", "data.b.file: h.h5 holds a scalar, expected a flow"},
+      {"carried.yaml --set data.b.file=e.h5", "e.h5 holds a displacement, expected a flow"},
+      {"carried.yaml --set 'data.b.file=[he].h5'", "e.h5 holds a displacement, expected a flow"},
+      {"heat.yaml --set \"data.initial={file: f.h5}\"", "f.h5 holds a flow, expected a scalar"},
+      {"heat.yaml --set \"data.initial={file: e.h5}\"", "e.h5 holds a displacement, expected a scalar"},
+      {"plate.yaml --set \"data.initial={file: f.h5}\" --set \"time={end: 1, step: 0.5}\"",
+       "f.h5 holds a flow, expected a displacement"},
       {"carried.yaml --set data.b.fiel=h.h5", "did you mean 'file'?"},
-      {"flow.yaml --set data.initial.file=h.h5", "data.initial.file: h.h5 holds no v"},
+      {"flow.yaml --set data.initial.file=h.h5", "data.initial.file: h.h5 holds a scalar, expected a flow"},
       {"flow.yaml --set data.initial.pressure=x", "data.initial.pressure: data.initial.file gives it"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     char arguments[300];

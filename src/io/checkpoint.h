@@ -27,6 +27,13 @@ TesStatus tesi_checkpoint_take(const TesCheckpoint *checkpoint, const char *name
  * such field, a run beyond these times or without length), TES_IO. */
 TesStatus tesi_checkpoint_series(TesContext *ctx, const char *pattern, int dim, double from, double to,
                                  TesFunction *component[3]);
+/* Refuses a checkpoint of a solution of another kind. */
+typedef enum TesiSolutionKind {
+  TESI_SOLUTION_SCALAR,
+  TESI_SOLUTION_DISPLACEMENT,
+  TESI_SOLUTION_FLOW
+} TesiSolutionKind;
+TesStatus tesi_checkpoint_expect(const TesCheckpoint *checkpoint, TesiSolutionKind expected);
 /* Whether a name is such a pattern: it contains *, ? or [, and no file has this name. */
 bool tesi_is_pattern(const char *path);
 

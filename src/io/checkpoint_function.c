@@ -22,6 +22,26 @@ static const char *first_field(const TesCheckpoint *checkpoint) {
   return NULL;
 }
 
+static bool of_a_flow(const TesCheckpoint *checkpoint) {
+  const TesSpace *space = tes_checkpoint_space(checkpoint);
+  return space->element->with_pressure || space->product || tes_checkpoint_values(checkpoint, "pressure");
+}
+
+/* All solutions in time are called u. */
+TesStatus tesi_checkpoint_expect(const TesCheckpoint *checkpoint, TesiSolutionKind expected) {
+  static const char *const words[] = {"a scalar", "a displacement", "a flow"};
+  const TesSpace *space = tes_checkpoint_space(checkpoint);
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  const TesiSolutionKind found = of_a_flow(checkpoint) ? TESI_SOLUTION_FLOW
+                                 : space->parts > 1    ? TESI_SOLUTION_DISPLACEMENT
+                                                       : TESI_SOLUTION_SCALAR;
+  TES_CHECK(found == expected, "%s holds %s, expected %s", tesi_checkpoint_path(checkpoint), words[found],
+            words[expected]);
+done:
+  return status;
+}
+
 static TesStatus find(const TesCheckpoint *checkpoint, const char *path, const char *name, Found *found) {
   const TesSpace *space = tes_checkpoint_space(checkpoint);
   TesContext *ctx = space->context;
@@ -97,7 +117,7 @@ TesStatus tes_checkpoint_function(const TesCheckpoint *checkpoint, const char *n
       tesi_one_rank(ctx, "a field as a function of space, which each rank reads in a context of its own,"));
   TES_TRY(find(checkpoint, path, name, &found));
   const double *values = tes_checkpoint_values(checkpoint, found.field);
-  snprintf(text, sizeof text, "%s of %.200s", name, path);
+  snprintf(text, sizeof text, "%s of %.200s (nan outside of its mesh)", name, path);
   TES_TRY(space->element->nodal ? create_of_nodes(space, values, &found, text, function)
                                 : create_of_rt(space, values, found.component, text, function));
 done:

@@ -153,6 +153,7 @@ static TesStatus list_files(Series *s, const char *pattern, size_t count, char *
     TES_TRY(tes_checkpoint_read(ctx, paths[i], 0, &checkpoint));
     const int found = tes_space_mesh(tes_checkpoint_space(checkpoint))->dim;
     TES_CHECK(found == dim, "%s is of %d dimensions, the mesh has %d", paths[i], found, dim);
+    TES_TRY(tesi_checkpoint_expect(checkpoint, TESI_SOLUTION_FLOW));
     s->file[s->files].time = tes_checkpoint_contents(checkpoint)->time;
     s->file[s->files].path = tesi_strdup(ctx, paths[i]);
     if (!s->file[s->files++].path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");

@@ -54,7 +54,8 @@ static TesStatus take(TesiCaseReader *r, int row, const TesCheckpoint *checkpoin
   return status == TES_OK && *to ? tesi_case_mark(r, row, r->node[row], *to) : status;
 }
 
-static TesStatus open_file(TesiCaseReader *r, int row, const char *path, TesCheckpoint **checkpoint) {
+static TesStatus open_file(TesiCaseReader *r, int row, const char *path, TesiSolutionKind kind,
+                           TesCheckpoint **checkpoint) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   const int dim = tesi_case_dim(r);
@@ -62,6 +63,7 @@ static TesStatus open_file(TesiCaseReader *r, int row, const char *path, TesChec
   TES_TRY(create_owner(ctx, &owner));
   TES_TRY(told(r, row, owner, tes_checkpoint_read(owner, path, 0, checkpoint)));
   if (!*checkpoint) goto done;
+  TES_TRY(told(r, row, owner, tesi_checkpoint_expect(*checkpoint, kind)));
   const int found = tes_checkpoint_space(*checkpoint)->mesh->dim;
   if (dim != found)
     TES_TRY(tesi_case_error(r, row, r->node[row], "%s is of %d dimensions, the mesh has %d", path, found, dim));
@@ -91,7 +93,7 @@ static TesStatus read_velocity(TesiCaseReader *r) {
   if (!r->node[row]) return TES_OK;
   TES_TRY(tesi_case_beside(r, r->node[row], &r->draft.c.b_file));
   if (tesi_is_pattern(r->draft.c.b_file)) return read_series(r, row);
-  TES_TRY(open_file(r, row, r->draft.c.b_file, &checkpoint));
+  TES_TRY(open_file(r, row, r->draft.c.b_file, TESI_SOLUTION_FLOW, &checkpoint));
   for (int c = 0; checkpoint && c < tes_checkpoint_space(checkpoint)->mesh->dim; c++)
     TES_TRY(take(r, row, checkpoint, letters[c], &r->draft.b[c]));
 done:
@@ -108,7 +110,11 @@ static TesStatus read_initial(TesiCaseReader *r) {
   const bool flow = r->support->flow, elastic = r->support->vector && !flow;
   if (!r->node[row]) return TES_OK;
   TES_TRY(tesi_case_beside(r, r->node[row], &d->c.initial_file));
-  TES_TRY(open_file(r, row, d->c.initial_file, &checkpoint));
+  TES_TRY(open_file(r, row, d->c.initial_file,
+                    flow      ? TESI_SOLUTION_FLOW
+                    : elastic ? TESI_SOLUTION_DISPLACEMENT
+                              : TESI_SOLUTION_SCALAR,
+                    &checkpoint));
   if (!checkpoint) goto done;
   const int components = flow || elastic ? tes_checkpoint_space(checkpoint)->mesh->dim : 1;
   const bool moves = elastic && tes_checkpoint_values(checkpoint, "u_t");
