@@ -286,15 +286,31 @@ class _Callable:
 
     def __init__(self, context, call):
         self.context, self.call = context, call
-        names = [
-            p.name
+        parameters = [
+            p
             for p in inspect.signature(call).parameters.values()
-            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and not self._stays(p)
         ]
-        known = all(name in COORDINATES for name in names)
-        if not names or (not known and len(names) > len(COORDINATES)):
+        names = [p.name for p in parameters]
+        known = [name for name in names if name in COORDINATES]
+        if not names or len(names) > len(COORDINATES):
             raise TypeError(f"{call!r}: a function of space takes x, y, z or t")
+        if known and len(known) < len(names):
+            others = ", ".join(name for name in names if name not in COORDINATES)
+            raise TypeError(f"{call!r}: a function of space takes x, y, z or t; {others} needs a default")
         self.takes = [COORDINATES.index(name) for name in names] if known else list(range(len(names)))
+
+    def _stays(self, parameter):
+        """Whether a parameter keeps its default: all but coordinates, whose default may be 0 alone."""
+        if parameter.default is parameter.empty:
+            return False
+        if parameter.name not in COORDINATES:
+            return True
+        if isinstance(parameter.default, numbers.Real) and parameter.default == 0:
+            return False
+        raise TypeError(
+            f"{self.call!r}: {parameter.name} is a coordinate, and its default {parameter.default!r} would not be used"
+        )
 
     def evaluate(self, n, columns, time, out):
         """out[n] <- values; what the callable returns is broadcast."""
@@ -332,6 +348,8 @@ def function(context, value):
     from ._field import Field  # pylint: disable=import-outside-toplevel
 
     place = place_of("TesFunction")
+    if isinstance(value, np.ndarray) and value.ndim == 0:  # as of a field at a point
+        value = value.item()
     if isinstance(value, Field):
         return value._p
     if isinstance(value, str):

@@ -26,6 +26,40 @@ def test_callables_and_expressions_agree(square):
     assert solutions[2] == pytest.approx(solutions[0], abs=1e-11)
 
 
+def test_parameters_of_callables():
+    """A coordinate with the default 0 has its value all the same; what is no coordinate needs a default."""
+
+    def after_steps(f):
+        heat = tessera.Problem(tessera.Mesh.box([4, 4]), "transport", degree=2, f=f, time={"end": 1, "step": 0.5})
+        list(heat.steps())
+        return heat.value("u")
+
+    wanted = after_steps("x*t")
+    assert wanted > 0
+    for f in (
+        lambda x, y, t=0: x * t,
+        lambda x, t=0.0: x * t,
+        lambda t, x: x * t,
+        lambda x, y, z=0, t=0: (x + z) * t,
+        lambda x, t, k=1: k * x * t,
+        lambda a, b, c, d: a * d,
+    ):
+        assert after_steps(f) == pytest.approx(wanted, rel=1e-9)
+    with pytest.raises(TypeError, match="time needs a default"):
+        after_steps(lambda x, y, time: x * time)
+    with pytest.raises(TypeError, match="t is a coordinate, and its default 0.5 would not be used"):
+        after_steps(lambda x, t=0.5: x * t)
+    with pytest.raises(TypeError, match="takes x, y, z or t"):
+        after_steps(lambda *all: all[0])
+
+
+def test_arrays_of_one_number(square):
+    """A field at a point is an array without dimensions."""
+    problem = tessera.Problem(square, degree=2, f=np.array(3.0))
+    problem.solve()
+    assert problem.value("u") == pytest.approx(0.03513 * 3, rel=1e-2)
+
+
 def test_order_of_errors():
     """u = exp(x) cos(y), degree 3: halving cells divides the error by 16."""
     errors = []
