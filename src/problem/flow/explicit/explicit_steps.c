@@ -58,6 +58,28 @@ done:
   return status;
 }
 
+/* The shortest cell of the velocity in a direction. */
+static double shortest(const TesMesh *mesh, int d) {
+  double h = INFINITY;
+  for (int i = 0; i < mesh->box[d]; i++) h = fmin(h, mesh->coordinates[d][i + 1] - mesh->coordinates[d][i]);
+  h = -h;
+  tesi_reduce(mesh->context, TESI_MAXIMUM, 1, &h);
+  return -h;
+}
+
+/* With lumped mass the largest eigenvalue of equal cubes is 4 / h^2, that of waves along one direction. */
+static void warn_of_steps(const TesProblem *p, double nu) {
+  const TesiMarch *march = &p->in_time->march;
+  double h = INFINITY;
+  for (int d = 0; d < p->mesh->dim; d++) h = fmin(h, shortest(p->mesh, d));
+  if (march->varies || !(march->dt > h * h / (2 * nu))) return;
+  tesi_log(p->context, TES_LOG_WARNING,
+           "warning: steps of %.3g are unstable: diffusion over cells of %.3g, those of the velocity, is "
+           "stable up "
+           "to steps of %.2g; take that as time.step, or time.cfl",
+           march->dt, h, h * h / (3 * nu));
+}
+
 /* Creates the steps; the problem's mesh becomes the mesh of velocities. Faces of a box are its boundaries, in their
  * order. */
 static TesStatus create_flow(TesProblem *p, TesiSplit *pr) {
@@ -70,6 +92,7 @@ static TesStatus create_flow(TesProblem *p, TesiSplit *pr) {
   TES_TRY(create_spaces(p, pr));
   TES_TRY(tesi_explicit_flow_create(coarse, pr->full->layout, pr->velocity->given, pr->nu,
                                     p->in_time->march.dt, direct, &pr->explicit_flow));
+  warn_of_steps(p, pr->nu);
   p->op = tesi_operator_retain(pr->explicit_flow->laplace);
   snprintf(p->text.method, sizeof p->text.method, "Algorithm 4, explicit; pressure: %s",
            direct ? "fast diagonalization" : "conjugate gradients with V-cycles");
@@ -266,11 +289,7 @@ static TesStatus begin_step(void *user, TesiLimits *limits) {
   if (!p->in_time->march.varies) return TES_OK;
   for (int d = 0; d < mesh->dim; d++) {
     const TesVector u = tesi_space_range(pr->full, flow_of(p)->u[flow_of(p)->now], d);
-    double h = INFINITY;
-    for (int i = 0; i < mesh->box[d]; i++) h = fmin(h, mesh->coordinates[d][i + 1] - mesh->coordinates[d][i]);
-    h = -h;
-    tesi_reduce(ctx, TESI_MAXIMUM, 1, &h);
-    h = -h;
+    const double h = shortest(mesh, d);
     TES_TRY(tes_vector_maximum(&u, &largest));
     limits->crossed = fmax(limits->crossed, largest / h);
     stiff += 4 / (h * h), square += largest * largest;
