@@ -188,9 +188,42 @@ static void a_full_disk_is_told(void **state) {
   assert_int_equal(system("rm c.h5"), 0);
 }
 
+/* A place may be a boundary, a material or the domain: a name of two of them was taken as the first. */
+static void names_of_two_places_are_refused(void **state) {
+  static const char *const wrong[][3] = {
+      {"{integral: air, of: 1}", "air", "air is the name of a boundary and of a material: give one of them"},
+      {"{max: air}", "air", "air is the name of a boundary and of a material"},
+      {"{integral: domain, of: 1}", "domain",
+       "domain is the name of the whole domain and of a boundary: give that"}};
+  (void)state;
+  if (!has_forests()) skip();
+  write_case("two.yaml", "two.msh");
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    char names[300], command[300];
+    snprintf(
+        names, sizeof names,
+        "$PhysicalNames\n4\n1 1 \"bottom\"\n1 2 \"%s\"\n2 10 \"steel\"\n2 11 \"air\"\n$EndPhysicalNames\n",
+        wrong[i][1]);
+    write_squares("two.msh", names, BOTTOM OUTLET);
+    snprintf(command, sizeof command,
+             "solve two.yaml --quiet --set boundary.all.dirichlet=0 --set 'output.values.v=%s'", wrong[i][0]);
+    assert_run(command, 2);
+    assert_output(wrong[i][2]);
+    assert_run("solve two.yaml --quiet --set boundary.all.dirichlet=0 --set 'output.values.v={mean: steel}'",
+               0);
+  }
+  assert_run(
+      "solve two.yaml --quiet --set boundary.all.dirichlet=0 --set 'adapt={estimator: dwr, goal: {mean: "
+      "domain}}'",
+      2);
+  assert_output("domain is the name of the whole domain");
+  remove("two.yaml"), remove("two.msh");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(faces_without_a_name),
                                      cmocka_unit_test(names_from_the_command_line),
+                                     cmocka_unit_test(names_of_two_places_are_refused),
                                      cmocka_unit_test(loose_parts_are_refused),
                                      cmocka_unit_test(data_that_fail_are_named),
                                      cmocka_unit_test(collections_go_on_after_a_restart),

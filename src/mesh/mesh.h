@@ -47,6 +47,8 @@ void tesi_mesh_map(const TesMesh *mesh, int64_t cell, int n, const double *xi, d
 void tesi_mesh_origin(const TesMesh *mesh, int64_t cell, double origin[3]);
 /* Whether cell c of a forest `inner` lies in cell d of `outer`, or is it; both stand on the same trees. */
 bool tesi_mesh_lies_in(const TesMesh *inner, int64_t c, const TesMesh *outer, int64_t d);
+/* Refuses a place whose name is that of a boundary and of a material, or of one of them and of the domain. */
+TesStatus tesi_mesh_refuse_two(const TesMesh *mesh, const char *name);
 /* As tes_mesh_on_boundary(), but a periodic box has a boundary at its periodic faces too: pictures end there. */
 bool tesi_mesh_on_hull(const TesMesh *mesh, int64_t cell, int face, int *boundary);
 /* Whether a boundary is a group of edges and corners, without faces. */

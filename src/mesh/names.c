@@ -129,3 +129,21 @@ int64_t tesi_mesh_unnamed(const TesMesh *mesh, int64_t *tree, int *face) {
   }
   return unnamed;
 }
+
+/* A name of a file can stand for a boundary and for a material, and can be "domain". */
+TesStatus tesi_mesh_refuse_two(const TesMesh *mesh, const char *name) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const bool domain = !strcmp(name, "domain");
+  bool boundary = false, material = false;
+  for (int i = 0; i < tes_mesh_boundaries(mesh); i++)
+    boundary = boundary || !strcmp(tes_mesh_boundary_name(mesh, i), name);
+  for (int i = 0; i < tes_mesh_materials(mesh); i++)
+    material = material || !strcmp(tes_mesh_material_name(mesh, i), name);
+  TES_CHECK(domain + boundary + material < 2,
+            "%s is the name of %s and of %s: give %s another name in the mesh", name,
+            domain ? "the whole domain" : "a boundary", material ? "a material" : "a boundary",
+            domain ? "that" : "one of them");
+done:
+  return status;
+}

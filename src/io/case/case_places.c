@@ -42,6 +42,20 @@ done:
   return status;
 }
 
+/* Forces are those of boundaries alone. */
+static TesStatus refuse_two(const TesMesh *mesh, const TesCaseValue *v) {
+  TesContext *ctx = mesh->context;
+  TesStatus status =
+      v->value.kind == TES_VALUE_FORCE ? TES_OK : tesi_mesh_refuse_two(mesh, v->place ? v->place : "domain");
+  char text[300];
+  if (status != TES_INVALID_INPUT) return status;
+  snprintf(text, sizeof text, "%s", tes_context_message(ctx));
+  tesi_context_forget(ctx);
+  TES_FAIL(TES_INVALID_INPUT, "%s: output.values.%s: %s", v->where, v->name, text);
+done:
+  return status;
+}
+
 TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesValue *value) {
   TesContext *ctx = input->context;
   TesStatus status = TES_OK;
@@ -50,6 +64,9 @@ TesStatus tes_case_value(const TesCase *input, int i, const TesMesh *mesh, TesVa
   const TesCaseValue *v = &input->value[i];
   TES_CHECK(!v->derived, "%s: output.values.%s is made of other values: tes_case_derive()", v->where, v->name);
   *value = v->value;
+  if (v->place || value->kind == TES_VALUE_INTEGRAL || value->kind == TES_VALUE_MEAN ||
+      value->kind == TES_VALUE_MAXIMUM || value->kind == TES_VALUE_MINIMUM)
+    TES_TRY(refuse_two(mesh, v));
   if (!v->place) return TES_OK;
   const bool found = find_place(mesh, v->place, value);
   TES_CHECK(!found || value->where != TES_ON_BOUNDARY || value->kind == TES_VALUE_FORCE ||

@@ -53,6 +53,7 @@ static TesStatus find_place(const TesMesh *mesh, const TesGoal *goal, TesValue *
                                                        : "force";
   const char *name = goal->where && strcmp(goal->where, "domain") != 0 ? goal->where : NULL;
   TES_CHECK(name || !force, "adapt.goal: the goal is a force: on which boundary?");
+  if (!force) TES_TRY(tesi_mesh_refuse_two(mesh, name ? name : "domain"));
   for (int i = 0; name && i < tes_mesh_materials(mesh) && !force; i++)
     if (!strcmp(tes_mesh_material_name(mesh, i), name)) value->where = TES_ON_MATERIAL, value->number = i;
   for (int i = 0; name && i < tes_mesh_boundaries(mesh); i++)
