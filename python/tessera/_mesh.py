@@ -151,8 +151,11 @@ class Mesh(Noun):
             trees.boundary_names = filler.keep(ffi.new("char *[]", [filler.text(name) for name in boundaries]))
         if materials:
             numbers = np.full(len(vertices), -1, dtype=np.int32)
-            for number, which in enumerate(materials.values()):
-                numbers[np.asarray(which)] = number
+            for number, (name, which) in enumerate(materials.items()):
+                which = np.asarray(which)
+                if which.size and np.any(numbers[which] >= 0):
+                    raise InvalidInput(f"material '{name}': a cell of it is in another material too", "invalid_input")
+                numbers[which] = number
             filler.fill(trees, {"material": numbers, "materials": len(materials)}, "Mesh")
             trees.material_names = filler.keep(ffi.new("char *[]", [filler.text(name) for name in materials]))
         desc = ffi.new("TesMeshDesc *")
@@ -275,5 +278,11 @@ def number_faces(vertices, boundaries, dim):
                     f"boundary '{name}': no cell has a face of the vertices {list(corners)}", "invalid_input"
                 )
             for cell, face in places:
+                if numbers[cell, face] not in (-1, number):
+                    other = list(boundaries)[numbers[cell, face]]
+                    raise InvalidInput(
+                        f"boundary '{name}': the face of the vertices {list(corners)} is in '{other}' too",
+                        "invalid_input",
+                    )
                 numbers[cell, face] = number
     return numbers

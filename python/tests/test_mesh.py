@@ -42,6 +42,14 @@ def test_arrays():
     assert p.value("1", material="glass") == pytest.approx(1)
 
 
+def test_names_are_of_different_faces_and_cells():
+    """The last of two names was taken."""
+    with pytest.raises(tessera.InvalidInput, match="boundary 'b': the face of the vertices .* is in 'a' too"):
+        tessera.Mesh.from_arrays(POINTS, CELLS, boundaries={"a": [[3, 0]], "b": [[0, 3]]}, rest="rest")
+    with pytest.raises(tessera.InvalidInput, match="material 'glass': a cell of it is in another material too"):
+        tessera.Mesh.from_arrays(POINTS, CELLS, materials={"steel": [0], "glass": [1, 0]}, rest="rest")
+
+
 def test_hexahedra_round_the_face():
     """The order of VTK in 3D."""
     corners = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 2], [1, 0, 2], [1, 1, 2], [0, 1, 2]], float)

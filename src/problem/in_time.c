@@ -329,10 +329,10 @@ static TesStatus check(TesContext *ctx, const TesiEquation *equation, TesTimeDes
       t->step, t->cfl, t->tolerance);
   TES_CHECK(!(t->max_step > 0) || t->min_step <= t->max_step,
             "time.min_step is %g, above time.max_step, which is %g", t->min_step, t->max_step);
-  TES_CHECK(!(t->step > 0) || (t->end - t->start) / t->step < 1e9,
-            "steps of %g from %g to %g are more than 1e9", t->step, t->start, t->end);
-  TES_CHECK(!(t->step > 0) || fmin(t->step, t->end - t->start) > TIME_ROUNDING * size,
-            "time.step is %g: times of %g would lose it in rounding; begin at 0", t->step, size);
+  TES_CHECK(!(t->step > 0) || ((t->end - t->start) / t->step < 1e9 &&
+                               fmin(t->step, t->end - t->start) > TIME_ROUNDING * size),
+            "steps of %g from %g to %g are more than 1e9, or so short that these times lose them in rounding",
+            t->step, t->start, t->end);
 done:
   return status;
 }
