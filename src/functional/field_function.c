@@ -21,20 +21,41 @@ static void forget(void *user) {
   tes_context_destroy(&ctx);
 }
 
+enum { POINTS = 128 };
+
+/* Values at those of n points that lie in the cell of the first point, so that the cell is read once; their cells
+ * become -1. */
+static void evaluate_cell(const Held *held, int first, int n, int64_t *cell, double (*xi)[3], double *out) {
+  const TesMesh *mesh = held->space->mesh;
+  const int64_t here = cell[first];
+  double of[3 * POINTS], place[3 * POINTS], J[9 * POINTS], value[POINTS];
+  int at[POINTS], count = 0;
+  for (int i = first; i < n; i++) {
+    if (cell[i] != here) continue;
+    for (int d = 0; d < mesh->dim; d++) of[mesh->dim * count + d] = xi[i][d];
+    at[count++] = i, cell[i] = -1;
+  }
+  if (tesi_mesh_points(mesh, here, count, of, place, J) != TES_OK) return;
+  tesi_quantity_at(held->quantity, here, count, of, place, J, NULL, value);
+  for (int i = 0; i < count; i++) out[at[i]] = value[i];
+}
+
 /* Outside of the mesh the value is NaN; the caller then refuses the point. */
-static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+static void evaluate(void *user, int64_t all, const double *x, const double *y, const double *z, double t,
                      double *out) {
   const Held *held = user;
-  const TesMesh *mesh = held->space->mesh;
   (void)t;
-  for (int64_t i = 0; i < n; i++) {
-    const double at[3] = {x[i], y[i], z[i]};
-    double xi[3], place[3], J[9];
-    int64_t cell;
-    out[i] = NAN;
-    if (tesi_locator_find(held->locator, at, 0.01, &cell, xi) &&
-        tesi_mesh_points(mesh, cell, 1, xi, place, J) == TES_OK)
-      tesi_quantity_at(held->quantity, cell, 1, xi, place, J, NULL, out + i);
+  for (int64_t begin = 0; begin < all; begin += POINTS) {
+    const int n = (int)(all - begin < POINTS ? all - begin : POINTS);
+    int64_t cell[POINTS];
+    double xi[POINTS][3];
+    for (int i = 0; i < n; i++) {
+      const double at[3] = {x[begin + i], y[begin + i], z[begin + i]};
+      out[begin + i] = NAN;
+      if (!tesi_locator_find(held->locator, at, 0.01, &cell[i], xi[i])) cell[i] = -1;
+    }
+    for (int i = 0; i < n; i++)
+      if (cell[i] >= 0) evaluate_cell(held, i, n, cell, xi, out + begin);
   }
 }
 
