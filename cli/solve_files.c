@@ -377,6 +377,18 @@ TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step) 
   return status;
 }
 
+/* The mesh of an adaptive solve differs from the first one. */
+static void tell_mesh(const Solve *s, bool in_time) {
+  const int64_t kept = tes_mesh_info(s->mesh).all_cells, made = tes_mesh_info(s->own_mesh).all_cells;
+  const bool compared = !s->input->adaptive && (in_time || !s->input->mesh.refine_where);
+  if (compared && kept != made)
+    solve_log(s, TES_LOG_WARNING,
+              "warning: the mesh is that of the checkpoint, of %lld cells; mesh.refine and "
+              "mesh.refine_where, which "
+              "make %lld, have no effect",
+              (long long)kept, (long long)made);
+}
+
 TesStatus solve_restart(Solve *s) {
   const char *path = s->options->restart;
   TesStatus status = TES_OK;
@@ -391,5 +403,6 @@ TesStatus solve_restart(Solve *s) {
   if (!halved) s->mesh = tes_space_mesh(tes_checkpoint_space(s->checkpoint));
   s->first_step = (int)tes_checkpoint_contents(s->checkpoint)->step;
   solve_log(s, TES_LOG_INFO, "restart   from step %d of %s", s->first_step, path);
+  tell_mesh(s, in_time);
   return TES_OK;
 }

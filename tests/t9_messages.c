@@ -321,9 +321,34 @@ static void what_has_no_effect_is_told(void **state) {
   assert_string_equal(output, "");
   assert_run("solve " SQUARE " --quiet --set solver.max_iterations=2 --set solver.tolerance=1e-12", 1);
   assert_output("so few iterations do not tell how fast it falls, so allow more");
+  assert_run(
+      "solve " CASES "elastic-plate.yaml --quiet --device cpu --set output=null --set data.expansion=1", 0);
+  assert_output("data.expansion: has no effect without data.temperature");
   assert_run("solve " CASES "cavity-explicit.yaml --set solver.method=gmres", 2);
   assert_output("navier_stokes with element iso has auto, cg and direct");
   assert_run("solve " CASES "elastic-plate.yaml --set solver.local_solver=mean", 2);
+}
+
+/* A restart has the mesh of its checkpoint. */
+static void meshes_of_restarts_are_told(void **state) {
+  static const char *const refined[] = {"mesh.refine=2", "mesh.refine_where=x-0.5"};
+  (void)state;
+  if (!has_forests()) skip();
+  write_file("r.yaml",
+             "problem: transport\nmesh: {box: {cells: [2, 2]}, kind: forest, refine: 1}\nspace: {degree: 1}\n"
+             "data: {a: 1, f: 1}\ntime: {end: 0.2, step: 0.1}\n");
+  assert_run("solve r.yaml --quiet --set output.checkpoint=r.h5", 0);
+  for (int i = 0; i < 2; i++) {
+    char command[200];
+    snprintf(command, sizeof command, "solve r.yaml --quiet --restart r.h5 --set time.end=0.4 --set %s",
+             refined[i]);
+    assert_run(command, 0);
+    assert_output("warning: the mesh is that of the checkpoint, of 16 cells; mesh.refine and");
+    assert_output(i ? "make 40," : "make 64,");
+  }
+  assert_run("solve r.yaml --quiet --restart r.h5 --set time.end=0.4", 0);
+  assert_string_equal(output, "");
+  remove("r.h5"), remove("r.yaml");
 }
 
 /* The report of a case that cannot be read names no equation. Times may be too large for steps. */
@@ -397,6 +422,7 @@ int main(void) {
                                      cmocka_unit_test(checkpoints_of_dg_are_starts),
                                      cmocka_unit_test(what_has_no_effect_is_told),
                                      cmocka_unit_test(what_is_not_known_is_left_out),
+                                     cmocka_unit_test(meshes_of_restarts_are_told),
                                      cmocka_unit_test(progress_is_for_terminals),
                                      cmocka_unit_test(data_that_are_not_finite),
                                      cmocka_unit_test(round_off_is_told),

@@ -186,6 +186,15 @@ done:
   return status;
 }
 
+static TesStatus check_expansion(TesiCaseReader *r) {
+  const TesProblemDesc *p = &r->draft.c.problem;
+  bool warm = tesi_case_given(r, "data.temperature");
+  for (int i = 0; i < p->materials; i++) warm = warm || p->material[i].data.temperature;
+  return !warm && tesi_case_given(r, "data.expansion")
+             ? warn(r, "data.expansion", "has no effect without data.temperature")
+             : TES_OK;
+}
+
 /* The constants that the case gives instead of lambda and mu. */
 static void tell_constants(const TesiCaseReader *r, TesiTold *told) {
   const TesiYaml *young = tesi_case_given(r, "data.young"), *poisson = tesi_case_given(r, "data.poisson");
@@ -250,6 +259,7 @@ TesStatus tesi_case_check(TesiCaseReader *r) {
   TES_TRY(tesi_case_read_fields(r));
   TES_TRY(add_all(r));
   TES_TRY(check_solver(r));
+  TES_TRY(check_expansion(r));
   TES_TRY(tesi_case_read_outputs(r));
   if (!r->error_count) TES_TRY(tesi_case_put_in_folder(&r->draft.c));
   for (int d = 0; d < 3; d++) mesh->periodic[d] = r->draft.periodic >> d & 1;
