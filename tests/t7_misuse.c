@@ -1,5 +1,6 @@
 /* Run: ctest -R t7_misuse. What a C program gets wrong is refused with a message: NULL, enums out of range, too
  * many threads. A context that was interrupted can be used again. */
+#include <math.h>
 #include <stdio.h>
 #include "tessera/tessera.h"
 #include "testing.h"
@@ -250,6 +251,33 @@ static void too_many_threads(void **state) {
   assert_string_equal(message, "threads is 4097, expected 1..4096, or 0 (all)");
 }
 
+/* Constants that are no numbers, and steps that times lose in rounding. */
+static void numbers_that_are_none(void **state) {
+  (void)state;
+  TesContext *ctx = make_context();
+  TesMesh *mesh = make_mesh(ctx);
+  TesProblem *problem = NULL;
+  TesFunction *nan;
+  assert_ok(ctx, tes_function_create_constant(ctx, (double)NAN, &nan));
+  const TesBoundary robin = {.condition = TES_ROBIN, .alpha = nan};
+  const struct {
+    TesProblemDesc desc;
+    const char *message;
+  } wrong[] = {{{.data = {.a = nan}}, "the diffusion coefficient a is nan, expected > 0"},
+               {{.data = {.c = nan}}, "the reaction coefficient c is nan, expected >= 0"},
+               {{.boundary = &robin, .boundaries = 1}, "a Robin coefficient alpha is nan, expected >= 0"},
+               {{.equation = TES_TRANSPORT, .time = {.start = 1e16, .end = 1e16 + 8, .step = 1}},
+                "so short that these times lose them in rounding"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    TesProblemDesc desc = wrong[i].desc;
+    desc.mesh = mesh, desc.degree = 2;
+    assert_refused(ctx, tes_problem_create(ctx, &desc, &problem), wrong[i].message);
+  }
+  tes_function_destroy(&nan);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+}
+
 static void an_interrupted_context_goes_on(void **state) {
   (void)state;
   TesContext *ctx = make_context();
@@ -351,12 +379,10 @@ static void adaptive_solves_are_interrupted(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(enums_out_of_range),
-                                     cmocka_unit_test(null_arguments),
-                                     cmocka_unit_test(newer_enums_out_of_range),
-                                     cmocka_unit_test(too_many_threads),
-                                     cmocka_unit_test(an_interrupted_context_goes_on),
-                                     cmocka_unit_test(set_ups_are_interrupted),
-                                     cmocka_unit_test(adaptive_solves_are_interrupted)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(enums_out_of_range),       cmocka_unit_test(null_arguments),
+      cmocka_unit_test(newer_enums_out_of_range), cmocka_unit_test(too_many_threads),
+      cmocka_unit_test(numbers_that_are_none),    cmocka_unit_test(an_interrupted_context_goes_on),
+      cmocka_unit_test(set_ups_are_interrupted),  cmocka_unit_test(adaptive_solves_are_interrupted)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
