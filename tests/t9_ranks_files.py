@@ -169,7 +169,7 @@ def fields_are_initial_values(folder):
         check(code == 0 and not errors, f"again on {ranks}: {code} {errors}")
         same(f"again on {ranks}", one, many, 1e-9)
     expect("another domain", mpirun((2, [PROGRAM, "solve", "again.yaml", "--set", "data.initial.file=end.h5"])),
-           folder, 2, "data.initial.file", "u of end.h5 is nan at (")
+           folder, 2, "data.initial.file", "u of end.h5 (nan outside of its mesh) is nan at (")
     expect("no file", mpirun((2, [PROGRAM, "solve", "again.yaml", "--set", "data.initial.file=nowhere.h5"])),
            folder, 2, "data.initial.file", "cannot read nowhere.h5")
 
