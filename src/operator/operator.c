@@ -107,6 +107,21 @@ TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrec
   return tes_operator_create(space->context, &desc, other);
 }
 
+TesStatus tesi_operator_residual_by(TesStatus (*apply)(const TesOperator *op, const void *x, void *y),
+                                    const TesOperator *op, const void *b, const void *x, void *r) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void *product = r;
+  if (r == b) TES_TRY(tesi_operator_vector(op, &product));
+  TES_TRY(apply(op, x, product));
+  TES_TRY(r == b ? device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r)
+                 : device->xpay(ctx, op->precision, op->length, b, -1, r));
+done:
+  if (product != r) device->release(ctx, &product);
+  return status;
+}
+
 TesStatus tesi_operator_below(const TesOperator *op, const TesSpace *space, TesPrecision precision,
                               TesOperator **other) {
   TesOperatorDesc desc = op->desc;

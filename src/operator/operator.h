@@ -122,6 +122,14 @@ TesStatus tesi_operator_create_constant(const TesSpace *space, TesPrecision prec
 TesOperator *tesi_operator_retain(const TesOperator *op);
 /* A vector of zeros that the operator takes. */
 TesStatus tesi_operator_new_vector(const TesOperator *op, TesPrecision precision, TesVector **vector);
+/* Device memory for a vector of the operator's length and precision. */
+static inline TesStatus tesi_operator_vector(const TesOperator *op, void **v) {
+  return tesi_context_device(op->context)
+      ->allocate(op->context, (size_t)op->length * tesi_precision_size(op->precision), v);
+}
+/* residual of a table by its `apply`: r <- b - A x; r may be b. */
+TesStatus tesi_operator_residual_by(TesStatus (*apply)(const TesOperator *op, const void *x, void *y),
+                                    const TesOperator *op, const void *b, const void *x, void *r);
 /* The last step of every creation: makes the operator over the cells of this rank an operator over all ranks. */
 TesStatus tesi_operator_share(TesOperator *op);
 /* The operator of the wide box, for kinds whose cells read neighbours; NULL: there is none. */

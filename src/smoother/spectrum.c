@@ -381,10 +381,18 @@ TesStatus tesi_largest_jacobi_eigenvalue(const TesOperator *op, const void *inve
   return largest_eigenvalue(op, divide, &d, inverse_diagonal, TESI_EIGENVALUE_STEPS, lambda);
 }
 
-TesStatus tesi_additive_damping(const TesOperator *op, TesiPrecondition precondition, void *user,
-                                double *omega) {
+static TesStatus sweep(void *user, const void *r, void *z) {
+  const TesSmoother *smoother = user;
+  return smoother->table->apply(smoother, r, z, TES_FORWARD, true);
+}
+
+TesStatus tesi_patch_damping(TesSmoother *smoother) {
   double lambda;
-  const TesStatus status = tesi_largest_eigenvalue(op, precondition, user, TESI_EIGENVALUE_STEPS, &lambda);
-  if (status == TES_OK) *omega = 1.5 / lambda;
+  if (smoother->omega != 0) return TES_OK;
+  smoother->omega = 1;
+  if (smoother->kind != TES_SMOOTHER_PATCH_ADDITIVE) return TES_OK;
+  const TesStatus status =
+      tesi_largest_eigenvalue(smoother->op, sweep, smoother, TESI_EIGENVALUE_STEPS, &lambda);
+  if (status == TES_OK) smoother->omega = 1.5 / lambda;
   return status;
 }

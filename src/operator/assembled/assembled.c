@@ -26,22 +26,8 @@ done:
   return status;
 }
 
-/* r <- b - A x; r may be b. */
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  void *product = r;
-  if (r == b)
-    TES_TRY(device->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision), &product));
-  TES_TRY(apply(op, x, product));
-  if (r == b)
-    TES_TRY(device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r));
-  else
-    TES_TRY(device->xpay(ctx, op->precision, op->length, b, -1, r));
-done:
-  if (product != r) device->release(ctx, &product);
-  return status;
+  return tesi_operator_residual_by(apply, op, b, x, r);
 }
 
 static TesStatus diagonal(const TesOperator *op, void *d) {
@@ -121,7 +107,7 @@ static TesStatus make_diagonal(const TesOperator *from, const TesOperator *op, P
   const TesiDevice *device = tesi_context_device(ctx);
   void *d = NULL;
   TES_TRY(device->allocate(ctx, (size_t)op->length * sizeof(double), &d));
-  TES_TRY(device->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision), &p->diagonal));
+  TES_TRY(tesi_operator_vector(op, &p->diagonal));
   TES_TRY(from->table->diagonal(from, d));
   TES_TRY(device->copy(ctx, op->length, 1, TES_DOUBLE, d, op->precision, p->diagonal));
   TES_TRY(device->synchronize(ctx));

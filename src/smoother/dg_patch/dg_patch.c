@@ -81,32 +81,22 @@ static int colours_of(const TesSmoother *smoother) {
   return p->colours;
 }
 
-static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
-                               bool zero_guess) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
+static TesStatus solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
   const TesiDgPatchPlan *p = smoother->plan;
-  const TesOperator *op = smoother->op;
-  if (p->inside) return apply_inside(smoother, b, x, colours, zero_guess);
-  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  for (int i = 0; i < colours.count; i++) {
-    const bool first = i == 0 && zero_guess;
-    const int colour = colours.first + i * colours.step, start = p->first[colour];
-    if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
-    if (p->device) {
-      TES_TRY(tesi_dg_patches_solve(ctx, p->device, start, p->first[colour + 1] - start, first ? b : p->r, x));
-      continue;
-    }
-    const Colour c = {
-        .plan = p, .first = start, .single = op->precision == TES_SINGLE, .r = first ? b : p->r, .x = x};
-    tesi_team_share(p->threads, p->first[colour + 1] - start, 1, run_patches, &c);
-  }
-done:
-  return status;
+  const int start = p->first[colour], count = p->first[colour + 1] - start;
+  if (p->device) return tesi_dg_patches_solve(smoother->context, p->device, start, count, r, x);
+  tesi_team_share(
+      p->threads, count, 1, run_patches,
+      &(Colour){.plan = p, .first = start, .single = smoother->op->precision == TES_SINGLE, .r = r, .x = x});
+  return TES_OK;
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
-  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
+static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
+                               bool zero_guess) {
+  static const TesiResidualSweep sweep = {.solve = solve_colour};
+  const TesiDgPatchPlan *p = smoother->plan;
+  return p->inside ? apply_inside(smoother, b, x, colours, zero_guess)
+                   : tesi_sweep_residuals(smoother, &sweep, p->r, colours, b, x, zero_guess);
 }
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
@@ -138,7 +128,7 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {.apply = apply,
+static const TesiSmootherTable table = {.apply = tesi_sweep_all_colours,
                                         .apply_ref = apply_ref,
                                         .cost = cost,
                                         .destroy = destroy,
@@ -192,8 +182,7 @@ static TesStatus init(TesSmoother *smoother) {
   } else {
     TES_ALLOC(&p->work, (int64_t)p->threads * 2 * p->numbers);
   }
-  TES_TRY(tesi_context_device(ctx)->allocate(
-      ctx, (size_t)smoother->op->length * tesi_precision_size(smoother->op->precision), &p->r));
+  TES_TRY(tesi_operator_vector(smoother->op, &p->r));
   smoother->omega = 1;
   smoother->symmetric = true;
   snprintf(smoother->description, sizeof smoother->description,

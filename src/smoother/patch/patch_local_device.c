@@ -86,28 +86,20 @@ void tesi_patch_local_destroy(TesContext *ctx, TesiPatchLocal *local) {
   device->release(ctx, &local->work);
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
+static TesStatus solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
   const Plan *plan = smoother->plan;
-  const TesOperator *op = smoother->op;
-  const TesiPatchLocal *local = &plan->local;
-  const bool additive = smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE;
-  const void *r = b; /* the residual of x = 0 */
-  bool fresh = zero_guess;
-  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->space->length, 0, x));
-  for (int i = 0; i < 8; i++) {
-    const int colour = sweep == TES_FORWARD ? i : 7 - i;
-    if (local->first_of_colour[colour] == local->first_of_colour[colour + 1]) continue;
-    if (!fresh) {
-      TES_TRY(op->table->residual(op, b, x, plan->r));
-      r = plan->r;
-    }
-    TES_TRY(tesi_patch_local_solve(op, local, colour, smoother->omega, r, x));
-    fresh = additive;
-  }
-done:
-  return status;
+  return tesi_patch_local_solve(smoother->op, &plan->local, colour, smoother->omega, r, x);
+}
+
+static bool is_empty(const TesSmoother *smoother, int colour) {
+  const int64_t *first = ((const Plan *)smoother->plan)->local.first_of_colour + colour;
+  return first[0] == first[1];
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  static const TesiResidualSweep colours = {solve_colour, is_empty};
+  const Plan *plan = smoother->plan;
+  return tesi_sweep_residuals(smoother, &colours, plan->r, tesi_all_colours(8, sweep), b, x, zero_guess);
 }
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
@@ -146,10 +138,6 @@ static void destroy(TesSmoother *smoother) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
-static TesStatus precondition(void *user, const void *r, void *z) {
-  return apply(user, r, z, TES_FORWARD, true);
-}
-
 /* The host makes the whole surrogate, which is then copied to the device. */
 static TesStatus fill_local(const TesSmoother *smoother, TesiPatchLocal *local) {
   TesContext *ctx = smoother->context;
@@ -177,10 +165,7 @@ TesStatus tesi_smoother_patch_local_init(TesSmoother *smoother) {
   TES_TRY(tesi_patch_local_compile(op, &plan->local));
   TES_TRY(fill_local(smoother, &plan->local));
   TES_TRY(tesi_operator_vector(op, &plan->r));
-  if (smoother->omega == 0) {
-    smoother->omega = 1;
-    if (additive) TES_TRY(tesi_additive_damping(op, precondition, smoother, &smoother->omega));
-  }
+  TES_TRY(tesi_patch_damping(smoother));
   smoother->symmetric = true;
   snprintf(smoother->description, sizeof smoother->description,
            "patch%s, %s local solves, omega %.3g, patch by patch in kernels: %d a block, %u threads%s%s",

@@ -68,26 +68,22 @@ done:
   return status;
 }
 
+static TesStatus solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
+  const Plan *p = smoother->plan;
+  return tesi_stokes_patches_solve(smoother->context, &p->patches, false, p->first[colour],
+                                   p->first[colour + 1] - p->first[colour], r, x);
+}
+
 static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
                                bool zero_guess) {
+  static const TesiResidualSweep sweep = {.solve = solve_colour};
   TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
   const Plan *p = smoother->plan;
-  const TesOperator *op = smoother->op;
   if (p->lanes)
     return tesi_stokes_lanes_apply(ctx, p->lanes, b, x, colours, 1,
                                    zero_guess ? TESI_LANES_FROM_ZERO : TESI_LANES_FROM_X);
   if (p->plane) return tesi_stokes_plane_apply(ctx, p->plane, b, x, colours, zero_guess);
-  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  for (int i = 0; i < colours.count; i++) {
-    const int c = colours.first + i * colours.step;
-    const bool known = i == 0 && zero_guess;
-    if (!known) TES_TRY(op->table->residual(op, b, x, p->r));
-    TES_TRY(tesi_stokes_patches_solve(ctx, &p->patches, false, p->first[c], p->first[c + 1] - p->first[c],
-                                      known ? b : p->r, x));
-  }
-done:
-  return status;
+  return tesi_sweep_residuals(smoother, &sweep, p->r, colours, b, x, zero_guess);
 }
 
 static int colours_of(const TesSmoother *smoother) {
@@ -111,10 +107,6 @@ static int layer_blocks(const TesSmoother *smoother) {
 static void layer_block(const void *smoother, int number, int first, int end, int64_t *start, int64_t *count) {
   const Plan *p = ((const TesSmoother *)smoother)->plan;
   tesi_stokes_lanes_layers(p->lanes, number, first, end, start, count);
-}
-
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
-  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
 }
 
 static TesStatus solve_cells(const TesSmoother *smoother, const void *b, bool ordered, void *x) {
@@ -162,7 +154,7 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {.apply = apply,
+static const TesiSmootherTable table = {.apply = tesi_sweep_all_colours,
                                         .apply_ref = apply_ref,
                                         .cost = cost,
                                         .destroy = destroy,
@@ -221,8 +213,7 @@ TesStatus tesi_smoother_stokes_device_init(TesSmoother *smoother) {
     TES_TRY(tesi_stokes_plane_create(op, op->precision, p->axis, &p->plane));
   } else {
     TES_TRY(fill_patches(smoother, p));
-    TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
-                                               &p->r));
+    TES_TRY(tesi_operator_vector(op, &p->r));
   }
   smoother->omega = 1;
   smoother->symmetric = true;

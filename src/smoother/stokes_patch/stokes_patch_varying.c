@@ -305,30 +305,20 @@ static int colours_of(const TesSmoother *smoother) {
   return p->colours;
 }
 
-static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
-                               bool zero_guess) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
+static TesStatus solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
   const TesiStokesVaryingPlan *p = smoother->plan;
-  const TesOperator *op = smoother->op;
-  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  for (int i = 0; i < colours.count; i++) {
-    const bool first = i == 0 && zero_guess;
-    const int colour = colours.first + i * colours.step, start = p->first[colour];
-    if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
-    if (p->scaled) {
-      TES_TRY(tesi_stokes_varying_patches_solve(ctx, p, colour, first ? b : p->r, x));
-      continue;
-    }
-    const Colour c = {.plan = p, .precision = op->precision, .first = start, .r = first ? b : p->r, .x = x};
-    tesi_team_share(p->threads, p->first[colour + 1] - start, 1, run_patches, &c);
-  }
-done:
-  return status;
+  const int start = p->first[colour];
+  if (p->scaled) return tesi_stokes_varying_patches_solve(smoother->context, p, colour, r, x);
+  tesi_team_share(p->threads, p->first[colour + 1] - start, 1, run_patches,
+                  &(Colour){.plan = p, .precision = smoother->op->precision, .first = start, .r = r, .x = x});
+  return TES_OK;
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
-  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
+static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
+                               bool zero_guess) {
+  static const TesiResidualSweep sweep = {.solve = solve_colour};
+  const TesiStokesVaryingPlan *p = smoother->plan;
+  return tesi_sweep_residuals(smoother, &sweep, p->r, colours, b, x, zero_guess);
 }
 
 /* Exact solves of all patches: what is done where all of them are exact, or where the form is the gradient's with a
@@ -369,7 +359,7 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {.apply = apply,
+static const TesiSmootherTable table = {.apply = tesi_sweep_all_colours,
                                         .apply_ref = apply_ref,
                                         .cost = cost,
                                         .destroy = destroy,

@@ -165,11 +165,6 @@ done:
   return status;
 }
 
-static TesStatus precondition(void *user, const void *r, void *z) {
-  const TesSmoother *smoother = user;
-  return apply(smoother, r, z, TES_FORWARD, true);
-}
-
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -185,11 +180,7 @@ static TesStatus init(TesSmoother *smoother) {
   TES_TRY(fill_scale(op, plan));
   const TesSmootherDesc inner = {.op = plan->constant, .kind = smoother->kind, .omega = 1};
   TES_TRY(tes_smoother_create(ctx, &inner, &plan->inner));
-  if (smoother->omega == 0) {
-    smoother->omega = 1;
-    if (smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE)
-      TES_TRY(tesi_additive_damping(op, precondition, smoother, &smoother->omega));
-  }
+  TES_TRY(tesi_patch_damping(smoother));
   smoother->symmetric = plan->inner->symmetric;
   snprintf(smoother->description, sizeof smoother->description, "nodal scaling, omega %.3g, of: %.100s",
            smoother->omega, plan->inner->description);
