@@ -1,5 +1,4 @@
 #include "basis/gauss_tables.h"
-#include <stdio.h>
 #include "basis/lagrange.h"
 #include "basis/table_text.h"
 #include "basis/gauss.h"

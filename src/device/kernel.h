@@ -9,16 +9,23 @@
 
 #include "device/device.h"
 
-enum { TESI_OPTIONS = 40 };
+enum { TESI_OPTIONS = 44 };
 
-/* An option: the program calls functions that the driver brings. */
-#define TESI_RELOCATABLE "TESK_RELOCATABLE=1"
+/* A macro whose value is 1 where the program calls functions that the driver brings. */
+#define TESI_RELOCATABLE "TESK_RELOCATABLE"
+
+typedef struct TesiMacro {
+  const char *name;
+  int value;
+} TesiMacro;
 
 typedef struct TesiProgramDesc {
-  const char *file;                  /* in src/kernels, e.g. "separable.cu" */
-  const char *text;                  /* of a file that stands elsewhere; NULL: it is one of src/kernels */
-  const char *options[TESI_OPTIONS]; /* "DEGREE=4", ...: macros, in a fixed order; NULL ends them */
-  const char *tables;                /* text of tables.h; NULL: empty */
+  const char *file;                   /* in src/kernels, e.g. "separable.cu" */
+  const char *text;                   /* of a file that stands elsewhere; NULL: it is one of src/kernels */
+  TesPrecision real;                  /* what `real` is in the text */
+  const char *types[3];               /* "in_real=float", ...: other types; NULL ends them */
+  TesiMacro macros[TESI_OPTIONS - 4]; /* in a fixed order; a name that is NULL ends them */
+  const char *tables;                 /* text of tables.h; NULL: empty */
 } TesiProgramDesc;
 
 typedef struct TesiProgram TesiProgram;

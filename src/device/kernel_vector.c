@@ -36,9 +36,8 @@ static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operatio
   TesiProgram *program;
   *kernel = &state->vector[px][py][operation];
   if ((*kernel)->entry) goto done;
-  const TesiProgramDesc desc = {.file = "vector.cu",
-                                .options = {px == TES_DOUBLE ? "real=double" : "real=float",
-                                            py == TES_DOUBLE ? "real_out=double" : "real_out=float"}};
+  const TesiProgramDesc desc = {
+      .file = "vector.cu", .real = px, .types = {py == TES_DOUBLE ? "real_out=double" : "real_out=float"}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, names[operation], THREADS * sizeof(double), *kernel));
 done:

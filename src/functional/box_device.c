@@ -119,11 +119,10 @@ TesStatus tesi_box_kernel(const TesiBoxDevice *box, const char *file, const char
   TesContext *ctx = box->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
-  char points[24], nodes[24];
-  snprintf(points, sizeof points, "POINTS=%d", box->batches->q);
-  snprintf(nodes, sizeof nodes, "NODES=%d", box->batches->n);
-  const TesiProgramDesc desc = {
-      .file = file, .options = {"real=double", points, nodes, "TESK_CONSTANT_TABLES=1"}, .tables = text};
+  const TesiBatches *b = box->batches;
+  const TesiProgramDesc desc = {.file = file,
+                                .macros = {{"POINTS", b->q}, {"NODES", b->n}, {"TESK_CONSTANT_TABLES", 1}},
+                                .tables = text};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, name, shared, kernel));
 done:

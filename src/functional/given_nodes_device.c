@@ -21,7 +21,7 @@ static TesStatus get_kernels(TesiGivenNodes *given, int count, const TesFunction
     if (tesi_function_uses(g[i])) return TES_OK;
   TES_TRY(tesi_device_values_text(ctx, count, g, &text));
   if (!text) goto done;
-  const TesiProgramDesc desc = {.file = "given.cu", .options = {"real=double"}, .tables = text};
+  const TesiProgramDesc desc = {.file = "given.cu", .tables = text};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_give", 0, &given->put));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_take_given", 0, &given->clear));

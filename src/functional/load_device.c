@@ -16,8 +16,7 @@ TesStatus tesi_clear_device(const TesSpace *space, TesVector *v) {
   TesiProgram *program;
   TesiKernel kernel;
   const TesiProgramDesc desc = {
-      .file = "box_face.cu",
-      .options = {v->precision == TES_DOUBLE ? "real=double" : "real=float", "POINTS=1", "NODES=1"}};
+      .file = "box_face.cu", .real = v->precision, .macros = {{"POINTS", 1}, {"NODES", 1}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_clear", 0, &kernel));
   TES_TRY(tesi_box_device_create(space, space->degree + 3, &box));

@@ -1,7 +1,6 @@
 /* Operators: kinds, creation, references, and the public calls with their argument checks. */
 #include "operator/form.h"
 #include "operator/mapped/mapped.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #ifdef TESI_P4EST
 #include "parallel/mpi.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include "base/leaks.h"

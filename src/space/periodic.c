@@ -23,8 +23,7 @@ TesStatus tesi_periodic_create(TesContext *ctx, TesPrecision precision, const Te
                                TesiPeriodic *periodic) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "periodic.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "periodic.cu", .real = precision};
   *periodic =
       (TesiPeriodic){.context = ctx, .precision = precision, .box = *box, .length = 1, .open_length = 1};
   for (int d = 0; d < 3; d++) periodic->length *= box->nodes[d], periodic->open_length *= box->count[d];

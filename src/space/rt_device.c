@@ -74,8 +74,7 @@ TesStatus tesi_rt_clear_on(TesContext *ctx, const TesSpace *space, TesPrecision 
   TesiKernel kernel;
   for (int e = 0; e < ends && !tesi_has_kernels(ctx); e++) clear(&runs[e], size, v);
   if (!tesi_has_kernels(ctx) || ends == 0) return TES_OK;
-  const TesiProgramDesc desc = {.file = "rt_known.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "rt_known.cu", .real = precision};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_rt_clear", 0, &kernel));
   for (int e = 0; e < ends; e++) {
@@ -109,7 +108,7 @@ static TesStatus launch_constant(TesContext *ctx, const TesSpace *space, double 
     modes[d] = tesi_modal(space, d)->nodes;
     TES_TRY(tesi_upload(ctx, factor[d], (size_t)modes[d] * sizeof *factor[d], &of[d]));
   }
-  const TesiProgramDesc desc = {.file = "outer.cu", .options = {"real=double"}};
+  const TesiProgramDesc desc = {.file = "outer.cu"};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_outer", 0, &kernel));
   void *arguments[] = {&p, &of[0], &of[1], &of[2], &modes[0], &modes[1], &modes[2], &scale, &beta};

@@ -142,7 +142,7 @@ static int run(Program program, const TesiCompilation *c, const char *target, bo
   for (int i = 0; i < TESI_OPTIONS && c->options[i]; i++) {
     snprintf(defines[i], sizeof defines[i], "-D%s", c->options[i]);
     options[n++] = defines[i];
-    if (!strcmp(c->options[i], TESI_RELOCATABLE)) options[n++] = "--relocatable-device-code=true";
+    if (!strcmp(c->options[i], TESI_RELOCATABLE "=1")) options[n++] = "--relocatable-device-code=true";
   }
   return rtc.compile(program, n, options);
 }

@@ -27,7 +27,7 @@ static TesStatus get_program(TesContext *ctx, const TesSpace *space, int points,
                              size_t *shared, TesiProgram **program) {
   TesStatus status = TES_OK;
   TesiRtTables t;
-  char text[4][24], *numbers = NULL, *tables = NULL;
+  char *numbers = NULL, *tables = NULL;
   tesi_rt_tables(space->degree + 1, points, &t);
   const TesiKernelNumbers table[] = {
       {"modal", points * (space->degree + 1), space->degree + 1, t.modal[0], NULL},
@@ -37,14 +37,13 @@ static TesStatus get_program(TesContext *ctx, const TesSpace *space, int points,
   const size_t size = strlen(numbers) + strlen(functions) + 1;
   TES_ALLOC(&tables, (int64_t)size);
   snprintf(tables, size, "%s%s", numbers, functions);
-  snprintf(text[0], sizeof text[0], "DIM=%d", space->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", space->degree + 1);
-  snprintf(text[2], sizeof text[2], "Q=%d", points);
-  snprintf(text[3], sizeof text[3], "THREADS=%d", THREADS);
-  const TesiProgramDesc desc = {
-      .file = "modal_load.cu",
-      .options = {"real=double", text[0], text[1], text[2], text[3], "TESK_CONSTANT_TABLES=1"},
-      .tables = tables};
+  const TesiProgramDesc desc = {.file = "modal_load.cu",
+                                .macros = {{"DIM", space->dim},
+                                           {"N", space->degree + 1},
+                                           {"Q", points},
+                                           {"THREADS", THREADS},
+                                           {"TESK_CONSTANT_TABLES", 1}},
+                                .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, program));
   *shared = 2 * sizeof(double) * (size_t)(points * points * (space->dim == 3 ? points : 1));
 done:

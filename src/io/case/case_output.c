@@ -1,5 +1,4 @@
 /* Output of a solution that a case requests: points, values, lines, pictures. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"

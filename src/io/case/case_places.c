@@ -1,6 +1,5 @@
 /* Checks output requests on the mesh: places by name, points and lines in its cells. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "geometry/locate.h"
 #include "io/case/case_reader.h"

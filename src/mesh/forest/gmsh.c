@@ -1,7 +1,6 @@
 /* Trees from a Gmsh file: cells, their curved maps, and the names of their faces. */
 #include "base/team.h"
 #include "mesh/forest/gmsh_build.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

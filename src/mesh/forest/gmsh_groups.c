@@ -1,5 +1,4 @@
 /* Physical groups and entities of a Gmsh file. */
-#include <string.h>
 #include "mesh/forest/gmsh.h"
 
 /* This section is text in binary files too. */

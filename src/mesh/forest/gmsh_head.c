@@ -1,5 +1,4 @@
 #include "mesh/forest/gmsh_head.h"
-#include <stdio.h>
 #include <string.h>
 
 /* Moves to the text after the line "$NAME"; false: there is no such section. Nodes of a binary file are skipped as

@@ -133,8 +133,7 @@ static TesStatus get_kernels(TesiCoarseDense *d, TesPrecision precision) {
   TesContext *ctx = d->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "contract.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "contract.cu", .real = precision};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense", 0, &d->solve));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense_take", 0, &d->take));

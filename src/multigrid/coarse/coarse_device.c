@@ -34,8 +34,7 @@ static TesStatus get_kernels(TesiCoarseDevice *c, TesPrecision precision) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "contract.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "contract.cu", .real = precision};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_gather", 0, &c->gather));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_scatter", 0, &c->scatter));

@@ -72,8 +72,7 @@ static TesStatus invert(TesiCoarseLu *lu, TesPrecision precision) {
   double *rows = NULL;
   int32_t *numbers = NULL;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "contract.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "contract.cu", .real = precision};
   TES_ALLOC(&rows, (int64_t)n * n);
   TES_ALLOC(&numbers, n);
   TES_CHECK(LAPACKE_dgetri(LAPACK_COL_MAJOR, n, lu->A, n, lu->pivot) == 0,

@@ -1,6 +1,5 @@
 #include "operator/assembled/matrix.h"
 #include "operator/assembled/sparse.h"
-#include <stdio.h>
 #include <string.h>
 #include "base/team.h"
 #include "device/cuda/cusparse.h"
@@ -33,12 +32,9 @@ done:
 static TesStatus get_kernel(TesContext *ctx, TesiSparse *s) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  char lanes[24];
   s->lanes = 1; /* about 8 entries each */
   while (s->lanes < MOST_LANES && 8 * s->lanes * s->rows < s->entries) s->lanes *= 2;
-  snprintf(lanes, sizeof lanes, "LANES=%d", s->lanes);
-  const TesiProgramDesc desc = {
-      .file = "sparse.cu", .options = {s->precision == TES_SINGLE ? "real=float" : "real=double", lanes}};
+  const TesiProgramDesc desc = {.file = "sparse.cu", .real = s->precision, .macros = {{"LANES", s->lanes}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_sparse", THREADS * (size_t)tesi_precision_size(s->precision),
                           &s->kernel));

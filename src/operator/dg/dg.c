@@ -1,7 +1,6 @@
 /* The kind dg: products with banded matrices, a direction at a time. */
 #include "operator/dg/dg.h"
 #include <stdio.h>
-#include <string.h>
 #include "device/kernel.h"
 #include "operator/dg/dg_device.h"
 #include "operator/form.h"

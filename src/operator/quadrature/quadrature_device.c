@@ -6,8 +6,6 @@
 #include <string.h>
 #include "basis/gauss_tables.h"
 
-enum { OPTIONS = 7 };
-
 /* Cells per block: about this many threads, or more so that fewer threads of the last warp are idle. */
 static int choose_batch(int lines, int threads) {
   return tesi_max(1, threads / lines);
@@ -35,25 +33,19 @@ static void choose_sizes(const TesOperator *op, TesiQuadDevice *plan) {
 
 static TesStatus get_program(const TesOperator *op, const TesiQuadDevice *plan, const char *file, bool sides,
                              const char *tables, TesiProgram **program) {
-  const bool single = op->precision == TES_SINGLE;
-  char text[OPTIONS][32];
-  static const char *const names[OPTIONS] = {"DIM",      "DEGREE",   "CELLS",   "THREADS",
-                                             "VARIABLE", "REACTION", "COLOURED"};
-  const int values[OPTIONS] = {op->space->dim,
-                               op->space->degree,
-                               sides ? plan->side_batch : plan->batch,
-                               (int)(sides ? plan->side_threads : plan->threads),
-                               !tesi_is_separable(op),
-                               plan->c != NULL,
-                               plan->coloured};
-  TesiProgramDesc desc = {.file = file, .tables = tables};
-  for (int i = 0; i < OPTIONS; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 1] = text[i];
-  }
-  desc.options[0] = single ? "real=float" : "real=double";
   /* loops over tables, and float64 operands, need tables in the constant bank */
-  desc.options[OPTIONS + 1] = !single || strcmp(file, "quadrature.cu") ? "TESK_CONSTANT_TABLES=1" : NULL;
+  const bool constant = op->precision == TES_DOUBLE || strcmp(file, "quadrature.cu");
+  const TesiProgramDesc desc = {.file = file,
+                                .real = op->precision,
+                                .macros = {{"DIM", op->space->dim},
+                                           {"DEGREE", op->space->degree},
+                                           {"CELLS", sides ? plan->side_batch : plan->batch},
+                                           {"THREADS", (int)(sides ? plan->side_threads : plan->threads)},
+                                           {"VARIABLE", !tesi_is_separable(op)},
+                                           {"REACTION", plan->c != NULL},
+                                           {"COLOURED", plan->coloured},
+                                           {constant ? "TESK_CONSTANT_TABLES" : NULL, 1}},
+                                .tables = tables};
   return tesi_program_get(op->context, &desc, program);
 }
 

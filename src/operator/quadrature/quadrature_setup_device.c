@@ -214,15 +214,13 @@ static TesStatus launch(const Points *p, const char *text, bool positive, void *
   DevicePoints points = {.level = {0}};
   double *axis[3] = {NULL}, *widths;
   void *found = NULL;
-  char count[24];
   TesiProgram *program;
   TesiKernel kernel;
   int sign = positive;
   void *arguments[] = {&out, &points, &sign, &found};
-  snprintf(count, sizeof count, "POINTS=%d", p->n);
   const TesiProgramDesc desc = {.file = "coefficients.cu",
-                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double", count,
-                                            "TESK_CONSTANT_TABLES=1"},
+                                .real = op->precision,
+                                .macros = {{"POINTS", p->n}, {"TESK_CONSTANT_TABLES", 1}},
                                 .tables = text};
   for (int d = 0; d < 3; d++) {
     points.cells[d] = p->cells[d];

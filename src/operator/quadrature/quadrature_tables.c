@@ -1,5 +1,4 @@
 /* The 1D tables of the quadrature form, whole and as even-odd halves, in the operator's precision. */
-#include <string.h>
 #include "basis/lagrange.h"
 #include "operator/quadrature/quadrature.h"
 

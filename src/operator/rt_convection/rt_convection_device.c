@@ -1,6 +1,4 @@
 #include "operator/rt_convection/rt_convection_device.h"
-#include <math.h>
-#include <stdio.h>
 #include "device/kernel.h"
 #include "device/kernel_numbers.h"
 #include "device/upload.h"
@@ -57,17 +55,19 @@ static TesStatus get_kernels(const TesiRtConvection *c, TesiRtConvectionDevice *
   TesStatus status = TES_OK;
   const Cut cut = cut_of(c);
   TesiProgram *program;
-  char text[6][24], *tables = NULL;
-  const char *const names[6] = {"DIM", "N", "Q", "CELLS", "THREADS", "MIN_BLOCKS"};
-  const int values[6] = {c->space->dim, c->n, c->q, cut.cells, cut.threads, cut.blocks};
-  for (int i = 0; i < 6; i++) snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
+  char *tables = NULL;
   device->blocks = (unsigned)((c->cells + cut.cells - 1) / cut.cells);
   device->threads = (unsigned)cut.threads;
   device->shared = (size_t)shared_of(c, &cut) * sizeof(double);
   TES_TRY(make_tables(c, &tables));
   const TesiProgramDesc desc = {.file = "rt_convection.cu",
-                                .options = {"real=double", text[0], text[1], text[2], text[3], text[4],
-                                            text[5], "TESK_CONSTANT_TABLES=1"},
+                                .macros = {{"DIM", c->space->dim},
+                                           {"N", c->n},
+                                           {"Q", c->q},
+                                           {"CELLS", cut.cells},
+                                           {"THREADS", cut.threads},
+                                           {"MIN_BLOCKS", cut.blocks},
+                                           {"TESK_CONSTANT_TABLES", 1}},
                                 .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_rt_convection", device->shared, &device->cells));

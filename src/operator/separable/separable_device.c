@@ -10,6 +10,7 @@
 #include "operator/quadrature/quadrature_device.h"
 #include "operator/separable/separable_cut.h"
 #include "operator/tile_grid.h"
+#include "operator/trial.h"
 
 typedef struct Plan {
   TesiKernel apply, residual, diagonal, faces;
@@ -41,7 +42,7 @@ static TesStatus compile(const TesOperator *op, Plan *plan, const TesiSeparableC
   if (tesi_separable_is_tiled(&cut))
     TES_TRY(tesi_kernel_get(ctx, program, "tesk_tile_faces", 0, &plan->faces));
   if (!all) goto done;
-  text.desc.options[text.last] = "RESIDUAL=1";
+  text.desc.macros[text.residual].value = 1;
   TES_TRY(tesi_program_get(ctx, &text.desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, name, plan->shared, &plan->residual));
   tesi_separable_describe(op, tesi_separable_default_cut(op->space->dim, op->space->degree, op->precision),
@@ -243,21 +244,19 @@ static const TesiOperatorTable table = {.apply = apply,
 
 /* ---- the choice of a cut by timing, 3D with equal cells and Dirichlet faces ---------------------------- */
 typedef struct Trial {
-  TesOperator op; /* of a box that represents its class of sizes */
-  TesiDiffusion diffusion;
-  TesVector *x, *y;
+  TesiTrial box;
   TesiSeparableCut cut[TESI_TUNING_CANDIDATES];
   int count;
 } Trial;
 
 static TesStatus run_trial(void *data) {
   const Trial *trial = data;
-  return apply(&trial->op, tes_vector_data(trial->x), tes_vector_data(trial->y));
+  return apply(&trial->box.op, tes_vector_data(trial->box.x), tes_vector_data(trial->box.y));
 }
 
 static TesStatus time_cut(void *data, int candidate, double *seconds) {
   Trial *trial = data;
-  TesOperator *op = &trial->op;
+  TesOperator *op = &trial->box.op;
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   Plan *plan = NULL;
@@ -273,55 +272,25 @@ done:
   return status;
 }
 
-/* The compiler gets all candidates before the first is waited for. */
+/* Of each candidate two programs. */
+static void describe_candidate(const void *data, int program, const char *tables, TesiProgramDesc *desc) {
+  const Trial *trial = data;
+  TesiSeparableText text;
+  tesi_separable_describe(&trial->box.op, trial->cut[program / 2], tables, &text);
+  *desc = text.desc;
+  desc->macros[text.residual].value = program % 2;
+}
+
 static void prepare_trial(void *data) {
   const Trial *trial = data;
-  TesContext *ctx = trial->op.context;
-  TesStatus status = TES_OK;
-  TesiProgram *program;
-  char *tables = NULL;
-  TesiSeparableText *text = NULL;
-  TesiProgramDesc descs[2 * TESI_TUNING_CANDIDATES];
-  status = tesi_kernel_tables(ctx, trial->op.space->degree,
-                              trial->op.precision == TES_SINGLE ? "float" : "double", &tables, NULL);
-  if (status == TES_OK) status = tesi_alloc(ctx, (size_t)trial->count, sizeof *text, &text);
-  if (status == TES_OK) {
-    for (int i = 0; i < trial->count; i++) {
-      tesi_separable_describe(&trial->op, trial->cut[i], tables, &text[i]);
-      descs[2 * i] = descs[2 * i + 1] = text[i].desc;
-      descs[2 * i + 1].options[text[i].last] = "RESIDUAL=1";
-    }
-    for (int i = 0; i < 2 * trial->count && status == TES_OK; i++)
-      status = tesi_program_get(ctx, &descs[i], &program);
-  }
-  if (status != TES_OK) tesi_context_forget(ctx); /* timing will report the failure again */
-  tesi_free(ctx, &tables);
-  tesi_free(ctx, &text);
+  tesi_trial_prepare(&trial->box, 2 * trial->count, describe_candidate, trial);
 }
 
 static TesStatus make_trial(const TesOperator *op, TesContext *ctx, int nodes, Trial *trial) {
-  TesStatus status = TES_OK;
-  TesMesh *mesh = NULL;
-  TesSpace *space = NULL;
   const int k = op->space->degree, n = tesi_tuning_cells(nodes, k);
   /* Blocks of separable_tiles.cu are 5, 6 or 8 cells long without their halo: 120 cells leave no remainder. */
   const int n_x = k >= 7 && n >= 32 ? 120 : n;
-  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {n_x, n, n}}, &mesh));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
-  trial->op.context = ctx;
-  trial->op.precision = op->precision;
-  trial->op.kind = op->kind;
-  trial->diffusion.a = 1;
-  trial->op.data = &trial->diffusion;
-  trial->op.space = space;
-  space = NULL;
-  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->x));
-  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->y));
-  TES_TRY(tes_vector_fill(trial->x, 0.7));
-done:
-  tes_mesh_destroy(&mesh);
-  tes_space_destroy(&space);
-  return status;
+  return tesi_trial_create(ctx, op, (const int[]){n_x, n, n}, &trial->box);
 }
 
 /* On several ranks each rank times the candidates alone. Its cuts to other ranks are natural ends, for which tiled
@@ -357,9 +326,7 @@ static TesStatus choose_cut(const TesOperator *op, TesiSeparableCut *cut) {
                          : 0;
   if (plain || !tesi_separable_is_tiled(&trial.cut[choice])) *cut = trial.cut[choice];
 done:
-  tes_vector_destroy(&trial.x);
-  tes_vector_destroy(&trial.y);
-  tes_space_destroy(&trial.op.space);
+  tesi_trial_destroy(&trial.box);
   tes_context_destroy(&alone);
   return status;
 }

@@ -1,6 +1,5 @@
 /* The kind stokes: products with banded matrices, one direction at a time. */
 #include "operator/stokes/stokes_operator.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "device/copies.h"

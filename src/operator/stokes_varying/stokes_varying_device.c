@@ -1,5 +1,4 @@
 #include "operator/stokes_varying/stokes_varying_device.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include "basis/lagrange.h"
 #include "device/kernel.h"
@@ -70,23 +69,21 @@ static TesStatus get_kernels(const TesOperator *op, TesiStokesVaryingDevice *dev
   TesStatus status = TES_OK;
   const TesiStokesVarying *s = tesi_stokes_varying_of(op);
   const int n = s->stokes.space->degree + 1;
-  const char *const names[] = {"DIM", "N", "Q", "CELLS", "THREADS", "SYMMETRIC", "GLOBAL_WORK", "ROLLED"};
-  enum { OPTIONS = sizeof names / sizeof *names };
-  const int values[OPTIONS] = {s->stokes.space->dim, n,
-                               s->cell.points,       device->of_block,
-                               (int)device->threads, s->symmetric,
-                               !device->shared,      n > UNROLLED_MOST};
-  TesiProgramDesc desc = {
-      .file = "stokes_varying.cu",
-      .options = {op->precision == TES_SINGLE ? "real=float" : "real=double", "TESK_CONSTANT_TABLES=1"}};
-  char text[OPTIONS][24], *tables = NULL;
+  char *tables = NULL;
   TesiProgram *program;
-  for (int i = 0; i < OPTIONS; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[2 + i] = text[i];
-  }
   TES_TRY(make_tables(op, &tables));
-  desc.tables = tables;
+  const TesiProgramDesc desc = {.file = "stokes_varying.cu",
+                                .real = op->precision,
+                                .macros = {{"TESK_CONSTANT_TABLES", 1},
+                                           {"DIM", s->stokes.space->dim},
+                                           {"N", n},
+                                           {"Q", s->cell.points},
+                                           {"CELLS", device->of_block},
+                                           {"THREADS", (int)device->threads},
+                                           {"SYMMETRIC", s->symmetric},
+                                           {"GLOBAL_WORK", !device->shared},
+                                           {"ROLLED", n > UNROLLED_MOST}},
+                                .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_stokes_varying", device->shared, &device->cells));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_stokes_varying_join", 0, &device->join));

@@ -1,5 +1,4 @@
 /* Given tangential velocities on the right-hand side. */
-#include <math.h>
 #include "functional/batch_faces.h"
 #include "operator/stokes_varying/stokes_varying.h"
 

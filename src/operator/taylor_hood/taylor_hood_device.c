@@ -1,6 +1,5 @@
 #include "operator/taylor_hood/taylor_hood_device.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/work.h"
 #include "basis/table_text.h"
@@ -223,17 +222,18 @@ static void cut(int dim, int q, int arrays, Points *points) {
 static TesStatus get_program(const TesiTaylorHood *m, const TesiTaylorHoodDevice *d, const char *file,
                              const Points *points, int each, const char *tables, TesiProgram **program) {
   const int resident = points == &d->few && m->velocity->degree == 2 ? RESIDENT_TWO : RESIDENT;
-  static const char *const names[] = {"DIM", "N", "Q", "CELLS", "NUMBERS", "HANGING", "THREADS", "BLOCKS"};
-  const int values[] = {m->dim,          m->velocity->degree + 1,
-                        points->q,       each,
-                        d->numbers,      d->hanging,
-                        points->threads, tesi_max(1, (resident + points->threads / 2) / points->threads)};
-  char text[8][24];
-  TesiProgramDesc desc = {.file = file, .options = {"real=double", "TESK_CONSTANT_TABLES=1"}, .tables = tables};
-  for (int i = 0; i < 8; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 2] = text[i];
-  }
+  const TesiProgramDesc desc = {
+      .file = file,
+      .macros = {{"TESK_CONSTANT_TABLES", 1},
+                 {"DIM", m->dim},
+                 {"N", m->velocity->degree + 1},
+                 {"Q", points->q},
+                 {"CELLS", each},
+                 {"NUMBERS", d->numbers},
+                 {"HANGING", d->hanging},
+                 {"THREADS", points->threads},
+                 {"BLOCKS", tesi_max(1, (resident + points->threads / 2) / points->threads)}},
+      .tables = tables};
   return tesi_program_get(m->context, &desc, program);
 }
 

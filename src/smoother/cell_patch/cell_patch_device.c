@@ -1,5 +1,4 @@
 /* Cell patches as kernels (GPU, emulator): set-up data on the device, launches of src/kernels/cell_patch.cu. */
-#include <stdio.h>
 #include <string.h>
 #include "device/gather.h"
 #include "device/upload.h"
@@ -103,18 +102,14 @@ static TesStatus get_kernel(const TesiCellPatches *p, TesiCellPatchKernels *k) {
   TesStatus status = TES_OK;
   const TesiMapped *m = p->m;
   const int n = m->n, lines = (int)m->cell_nodes / n;
-  char text[4][24];
   TesiProgram *program;
   k->cells = tesi_min(tesi_max(LINES / lines, 1), MOST_CELLS);
   k->threads = (k->cells * lines + 31) / 32 * 32;
   k->shared = (size_t)(k->cells * lines * (n | 1)) * tesi_precision_size(m->precision);
-  snprintf(text[0], sizeof text[0], "DIM=%d", m->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", n);
-  snprintf(text[2], sizeof text[2], "CELLS=%d", k->cells);
-  snprintf(text[3], sizeof text[3], "THREADS=%d", k->threads);
-  const TesiProgramDesc desc = {.file = "cell_patch.cu",
-                                .options = {m->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3]}};
+  const TesiProgramDesc desc = {
+      .file = "cell_patch.cu",
+      .real = m->precision,
+      .macros = {{"DIM", m->dim}, {"N", n}, {"CELLS", k->cells}, {"THREADS", k->threads}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, k->ordered ? "tesk_cell_patches" : "tesk_cell_patches_add", k->shared,
                           &k->kernel));

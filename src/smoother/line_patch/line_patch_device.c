@@ -1,5 +1,4 @@
 /* Lines of cells as kernels (GPU, emulator): uploads, launches of src/kernels/line_patch.cu. */
-#include <stdio.h>
 #include "device/upload.h"
 #include "smoother/line_patch/line_patch.h"
 
@@ -48,13 +47,9 @@ static TesStatus get_kernels(TesiLinePatches *l) {
   TesContext *ctx = l->p->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = l->p->m;
-  char text[2][24];
   TesiProgram *program;
-  snprintf(text[0], sizeof text[0], "DIM=%d", m->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", m->n);
   const TesiProgramDesc desc = {
-      .file = "line_patch.cu",
-      .options = {m->precision == TES_SINGLE ? "real=float" : "real=double", text[0], text[1]}};
+      .file = "line_patch.cu", .real = m->precision, .macros = {{"DIM", m->dim}, {"N", m->n}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_line_to_modes", 0, &l->to_modes));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_line_solve", 0, &l->solve));

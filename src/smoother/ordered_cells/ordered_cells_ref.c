@@ -1,5 +1,4 @@
 /* Incomplete factors with dense matrices: the pattern from the cells, the entries from the plain operator. */
-#include <math.h>
 #include <string.h>
 #include "parallel/comm.h"
 #include "smoother/ordered_cells/ordered_cells.h"

@@ -19,13 +19,10 @@ typedef struct Plan {
 TesStatus tesi_patch_local_compile(const TesOperator *op, TesiPatchLocal *local) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  enum { OPTIONS = 6 };
-  const bool single = op->precision == TES_SINGLE;
   const int dim = op->space->dim, nodes = tesi_max(1, 2 * op->space->degree - 1),
             lines = dim == 3 ? nodes * nodes : nodes;
   const size_t size = tesi_precision_size(op->precision), patch = (size_t)(lines * (nodes | 1)) * size;
   const int chunk = (int)(16 / size);
-  char text[OPTIONS][32];
   TesiProgram *program;
   local->nodes = nodes;
   local->row = (nodes + chunk - 1) / chunk * chunk;
@@ -35,13 +32,13 @@ TesStatus tesi_patch_local_compile(const TesOperator *op, TesiPatchLocal *local)
   const bool fits =
       (size_t)local->batch * patch <= SHARED_MOST && !getenv("TESSERA_PATCH_GLOBAL"); /* for tests */
   local->shared = fits ? (size_t)local->batch * patch : 0;
-  static const char *const names[OPTIONS] = {"DIM", "NODES", "PATCHES", "THREADS", "GLOBAL_WORK"};
-  const int values[OPTIONS] = {dim, nodes, local->batch, (int)local->threads, local->shared == 0};
-  TesiProgramDesc desc = {.file = "patch_local.cu", .options = {single ? "real=float" : "real=double"}};
-  for (int i = 0; i + 1 < OPTIONS; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 1] = text[i];
-  }
+  const TesiProgramDesc desc = {.file = "patch_local.cu",
+                                .real = op->precision,
+                                .macros = {{"DIM", dim},
+                                           {"NODES", nodes},
+                                           {"PATCHES", local->batch},
+                                           {"THREADS", (int)local->threads},
+                                           {"GLOBAL_WORK", local->shared == 0}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_local", local->shared, &local->kernel));
   local->most = local->shared ? 0 : WAVE;

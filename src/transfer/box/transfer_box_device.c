@@ -79,18 +79,19 @@ static TesStatus create_pass(const TesTransfer *transfer, Pass *pass) {
   TesStatus status = TES_OK;
   const TesiEmbedding *e = &transfer->embedding[pass->direction];
   const char *type = transfer->precision == TES_SINGLE ? "float" : "double";
-  char real[16], degree[24], step[24], last[24], *tables = NULL;
+  char *tables = NULL;
   TesiProgram *program;
-  snprintf(real, sizeof real, "real=%s", type);
-  snprintf(degree, sizeof degree, "DEGREE=%d", e->degree);
-  snprintf(step, sizeof step, "STEP=%d", e->step);
-  snprintf(last, sizeof last, "LAST_STEP=%d", e->last_step);
   if (e->uniform) TES_TRY(print_embedding(ctx, e, type, &tables));
   TES_TRY(upload_embedding(transfer, e, &pass->embedding));
   const TesiProgramDesc desc = {.file = "transfer.cu",
-                                .options = {real, degree, step, last, e->uniform ? "UNIFORM=1" : "UNIFORM=0",
-                                            e->odd_end ? "ODD_END=1" : "ODD_END=0",
-                                            e->degree > 8 ? "TESK_CONSTANT_TABLES=1" : NULL}, /* read by row */
+                                .real = transfer->precision,
+                                .macros = {{"DEGREE", e->degree},
+                                           {"STEP", e->step},
+                                           {"LAST_STEP", e->last_step},
+                                           {"UNIFORM", e->uniform},
+                                           {"ODD_END", e->odd_end},
+                                           /* read by row */
+                                           {e->degree > 8 ? "TESK_CONSTANT_TABLES" : NULL, 1}},
                                 .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate", 0, &pass->prolongate));
@@ -145,17 +146,18 @@ static TesStatus create_box(const TesTransfer *transfer, Box *box) {
   const int k = e->degree;
   const bool small = transfer->fine->length < SMALL && !(given && !strcmp(given, "large"));
   const size_t size = tesi_precision_size(transfer->precision), w = 4 * (size_t)k, n = (size_t)k + 1;
-  char text[5][24], *tables = NULL;
+  char *tables = NULL;
   TesiProgram *program;
   choose_box(k, small, box->cells);
-  snprintf(text[0], sizeof text[0], "real=%s", type);
-  snprintf(text[1], sizeof text[1], "DEGREE=%d", k);
-  for (int d = 0; d < 3; d++) snprintf(text[2 + d], sizeof text[0], "CELLS_%c=%d", 'X' + d, box->cells[d]);
   TES_TRY(print_embedding(ctx, e, type, &tables));
   const TesiProgramDesc desc = {
       .file = "transfer_box.cu",
-      .options = {text[0], text[1], text[2], text[3], text[4],
-                  transfer->precision == TES_DOUBLE ? "TESK_CONSTANT_TABLES=1" : NULL},
+      .real = transfer->precision,
+      .macros = {{"DEGREE", k},
+                 {"CELLS_X", box->cells[0]},
+                 {"CELLS_Y", box->cells[1]},
+                 {"CELLS_Z", box->cells[2]},
+                 {transfer->precision == TES_DOUBLE ? "TESK_CONSTANT_TABLES" : NULL, 1}},
       .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   box->shared = box_bytes(k, box->cells, size);

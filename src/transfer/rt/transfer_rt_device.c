@@ -81,7 +81,7 @@ static TesStatus create_box(const TesTransfer *t, Box *box) {
   TesStatus status = TES_OK;
   const TesSpace *coarse = t->coarse, *fine = t->fine;
   const int n = fine->degree + 1, *c = box->cells;
-  char text[4][24], *tables = NULL;
+  char *tables = NULL;
   TesiProgram *program;
   choose_cells(n, box->cells);
   TES_TRY(tesi_rt_parts(ctx, coarse, &box->arguments.coarse));
@@ -91,13 +91,11 @@ static TesStatus create_box(const TesTransfer *t, Box *box) {
     box->arguments.cells[d] = a->cells;
     box->arguments.periodic[d] = a->periodic;
     box->arguments.known[d] = (tesi_axis_first(a) > 0) + 2 * (tesi_axis_end(a) < a->nodes);
-    snprintf(text[d], sizeof text[d], "CELLS_%c=%d", 'X' + d, c[d]);
   }
-  snprintf(text[3], sizeof text[3], "N1=%d", n);
   TES_TRY(print_tables(t, &tables));
   const TesiProgramDesc desc = {.file = "transfer_rt_box.cu",
-                                .options = {t->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[3], text[0], text[1], text[2]},
+                                .real = t->precision,
+                                .macros = {{"N1", n}, {"CELLS_X", c[0]}, {"CELLS_Y", c[1]}, {"CELLS_Z", c[2]}},
                                 .tables = tables};
   const size_t size = tesi_precision_size(t->precision),
                node[3] = {(size_t)(c[0] * n) + 1, (size_t)(c[1] * n) + 1, (size_t)(c[2] * n) + 1},
@@ -184,8 +182,7 @@ TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDev
   TesiProgram *program;
   int64_t most = 0;
   const size_t shared = THREADS * tesi_precision_size(t->precision);
-  const TesiProgramDesc desc = {.file = "transfer_rt.cu",
-                                .options = {t->precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "transfer_rt.cu", .real = t->precision};
   *result = NULL;
   TES_NEW(&device);
   device->in_box = is_box(t->coarse, t->fine);

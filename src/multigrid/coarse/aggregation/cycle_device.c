@@ -1,5 +1,4 @@
 #include "multigrid/coarse/aggregation/cycle_device.h"
-#include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
 #include "device/upload.h"
@@ -34,13 +33,9 @@ struct TesiAggregationDevice {
 /* ---- set-up ---------------------------------------------------------------------------------------- */
 static TesStatus get_program(TesContext *ctx, TesPrecision precision, int high, int wide, int lanes,
                              TesiProgram **program) {
-  char text[3][24];
-  snprintf(text[0], sizeof text[0], "HIGH=%d", high);
-  snprintf(text[1], sizeof text[1], "WIDE=%d", wide);
-  snprintf(text[2], sizeof text[2], "LANES=%d", lanes);
-  const TesiProgramDesc desc = {
-      .file = "aggregation.cu",
-      .options = {precision == TES_SINGLE ? "real=float" : "real=double", text[0], text[1], text[2]}};
+  const TesiProgramDesc desc = {.file = "aggregation.cu",
+                                .real = precision,
+                                .macros = {{"HIGH", high}, {"WIDE", wide}, {"LANES", lanes}}};
   return tesi_program_get(ctx, &desc, program);
 }
 
@@ -94,7 +89,7 @@ static TesStatus upload_last(TesContext *ctx, const TesiHierarchy *h, TesiAggreg
   const int64_t n = h->level[h->levels - 1].length;
   int32_t *numbers = NULL;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "contract.cu", .options = {"real=double"}};
+  const TesiProgramDesc desc = {.file = "contract.cu"};
   TES_ALLOC(&numbers, n);
   for (int32_t i = 0; i < n; i++) numbers[i] = i;
   TES_TRY(tesi_upload(ctx, numbers, (size_t)n * sizeof *numbers, &d->numbers));

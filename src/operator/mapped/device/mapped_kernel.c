@@ -131,14 +131,20 @@ static int layered_pitch(int n, int q) {
   return pitch;
 }
 
-/* The macros of the kernel. text: memory for macros that are numbers. */
-static void list_options(const TesiMappedKernelDesc *d, const TesiMappedKernel *kernel, const int *by_z,
-                         char text[TESI_OPTIONS][32], TesiProgramDesc *desc) {
+static TesStatus get_program(TesContext *ctx, const TesiMappedKernelDesc *d, const TesiMappedKernel *kernel,
+                             const int *by_z, const char *tables, TesiProgram **program) {
   const TesiMappedCut *cut = &kernel->cut;
-  const struct {
-    const char *name;
-    int value;
-  } options[] = {{"N", d->n},
+  /* Float32 numbers are operands of their instructions; float64 numbers would cost two moves each. */
+  const char *given = getenv("TESSERA_TABLES"); /* for measurements */
+  const bool constant = given ? atoi(given) : d->precision == TES_DOUBLE;
+  const TesiProgramDesc desc = {
+      .file = cut->layered  ? "mapped_layers.cu"
+              : d->dim == 3 ? "mapped.cu"
+                            : "mapped_plane.cu",
+      .real = d->precision,
+      .types = {d->factors == TES_SINGLE ? "factor=float" : "factor=double"},
+      .tables = tables,
+      .macros = {{"N", d->n},
                  {"Q", d->q},
                  {"COLLOCATED", d->collocated},
                  {"MASS", d->mass},
@@ -172,19 +178,9 @@ static void list_options(const TesiMappedKernelDesc *d, const TesiMappedKernel *
                  {"PB", kernel->pitch[2]},
                  {"PC", kernel->pitch[3]},
                  {"X_BY_Z", by_z[0]},
-                 {"Y_BY_Z", by_z[1]}};
-  enum { COUNT = sizeof options / sizeof *options, MORE = 3 };
-  _Static_assert(COUNT + MORE < TESI_OPTIONS, "NULL ends them");
-  for (int i = 0; i < COUNT; i++) {
-    snprintf(text[i], sizeof *text, "%s=%d", options[i].name, options[i].value);
-    desc->options[i] = text[i];
-  }
-  desc->options[COUNT] = d->precision == TES_SINGLE ? "real=float" : "real=double";
-  desc->options[COUNT + 1] = d->factors == TES_SINGLE ? "factor=float" : "factor=double";
-  /* Float32 numbers are operands of their instructions; float64 numbers would cost two moves each. */
-  const char *constant = getenv("TESSERA_TABLES"); /* for measurements */
-  if (constant ? atoi(constant) : d->precision == TES_DOUBLE)
-    desc->options[COUNT + 2] = "TESK_CONSTANT_TABLES";
+                 {"Y_BY_Z", by_z[1]},
+                 {constant ? "TESK_CONSTANT_TABLES" : NULL, 1}}};
+  return tesi_program_get(ctx, &desc, program);
 }
 
 /* Bytes of shared memory of a block. */
@@ -214,7 +210,7 @@ static void choose_pitches(const TesiMappedKernelDesc *d, TesiMappedKernel *kern
 
 TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d, TesiMappedKernel *kernel) {
   TesStatus status = TES_OK;
-  char *tables = NULL, text[TESI_OPTIONS][32];
+  char *tables = NULL;
   int by_z[2] = {0, 0};
   TesiProgram *program;
   memset(kernel, 0, sizeof *kernel);
@@ -223,13 +219,8 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
   const TesiMappedCut cut = kernel->cut = tesi_mapped_choose_cut(d);
   choose_pitches(d, kernel, by_z);
   TES_TRY(make_tables(ctx, d, cut.layered, &tables));
-  TesiProgramDesc desc = {.file = cut.layered   ? "mapped_layers.cu"
-                                  : d->dim == 3 ? "mapped.cu"
-                                                : "mapped_plane.cu",
-                          .tables = tables};
-  list_options(d, kernel, by_z, text, &desc);
   kernel->shared = count_block_shared(d, kernel);
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(get_program(ctx, d, kernel, by_z, tables, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_mapped", kernel->shared, &kernel->kernel));
   kernel->kernel.together = d->meet;
   memcpy(kernel->arguments.point, d->point, (size_t)d->q * sizeof *d->point);

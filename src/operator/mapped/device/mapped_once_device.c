@@ -1,6 +1,5 @@
 /* One-time results of kernels for a mapped operator: its diagonal and its assembled form
  * (src/kernels/mapped_diagonal.cu, mapped_csr.cu). */
-#include <stdio.h>
 #include <string.h>
 #include "operator/assembled/matrix.h"
 #include "device/upload.h"
@@ -18,28 +17,23 @@ typedef struct Once {
   void *index, *tables;
 } Once;
 
-static TesStatus get_program(TesContext *context, Once *o, const char *file) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
+static TesStatus get_program(TesContext *ctx, Once *o, const char *file) {
   const TesiMapped *m = o->m;
   const TesiMappedPlan *plan = o->op->plan;
-  char text[10][24];
-  const int geometry = tesi_mapped_geometry_of(plan->factors);
-  static const char *const names[] = {"DIM",        "N",        "Q",      "MASS",    "STIFFNESS",
-                                      "COMPONENTS", "GEOMETRY", "GLOBAL", "HANGING", "CELL_DEGREE"};
-  const int values[] = {m->dim,        m->n,     m->q,      m->mass,         m->stiffness,
-                        m->components, geometry, m->global, m->mask != NULL, m->cell_degree};
-  const bool single = m->precision == TES_SINGLE;
-  TesiProgramDesc desc = {
-      .file = file,
-      .options = {single ? "real=float" : "real=double", single ? "factor=float" : "factor=double"}};
-  for (int i = 0; i < 10; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 2] = text[i];
-  }
-  TES_TRY(tesi_program_get(ctx, &desc, &o->program));
-done:
-  return status;
+  const TesiProgramDesc desc = {.file = file,
+                                .real = m->precision,
+                                .types = {m->precision == TES_SINGLE ? "factor=float" : "factor=double"},
+                                .macros = {{"DIM", m->dim},
+                                           {"N", m->n},
+                                           {"Q", m->q},
+                                           {"MASS", m->mass},
+                                           {"STIFFNESS", m->stiffness},
+                                           {"COMPONENTS", m->components},
+                                           {"GEOMETRY", tesi_mapped_geometry_of(plan->factors)},
+                                           {"GLOBAL", m->global},
+                                           {"HANGING", m->mask != NULL},
+                                           {"CELL_DEGREE", m->cell_degree}}};
+  return tesi_program_get(ctx, &desc, &o->program);
 }
 
 /* tables: `count` numbers */

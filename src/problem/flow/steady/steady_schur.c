@@ -407,7 +407,7 @@ static TesStatus send(TesiSteadySchur *s) {
   const size_t count = (size_t)s->n;
   TesiProgram *program;
   int *identity = NULL;
-  const TesiProgramDesc desc = {.file = "contract.cu", .options = {"real=double"}};
+  const TesiProgramDesc desc = {.file = "contract.cu"};
   if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) > 1) return TES_OK;
   release_device(s);
   TES_ALLOC(&identity, s->n);

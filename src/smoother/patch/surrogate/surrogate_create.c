@@ -1,5 +1,4 @@
 /* Set-up of surrogate patches, one plane of patches at a time: evaluate a, fit, assemble and diagonalize. */
-#include <math.h>
 #include <string.h>
 #include "base/simd_builds.h"
 #include "base/team.h"
