@@ -9,14 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 #include "io/checkpoint.h"
+#include "base/ascending.h"
 #include "space/space.h"
 
 enum { HELD = 3 };
 static const char *const names[] = {"u", "v", "w"};
 
 typedef struct File {
-  char *path;
   double time;
+  char *path;
 } File;
 
 /* One file in memory. */
@@ -136,11 +137,6 @@ static void evaluate(void *user, int64_t n, const double *x, const double *y, co
   }
 }
 
-static int by_time(const void *a, const void *b) {
-  const double s = ((const File *)a)->time, t = ((const File *)b)->time;
-  return (s > t) - (s < t);
-}
-
 /* Reads the times of all files; each file is opened once for that. A run may keep its last checkpoint under two
  * names: of several files of one time the first is used. */
 static TesStatus list_files(Series *s, const char *pattern, size_t count, char *const *paths, int dim) {
@@ -162,7 +158,7 @@ static TesStatus list_files(Series *s, const char *pattern, size_t count, char *
     if (status != TES_OK) goto done;
     tes_checkpoint_destroy(&checkpoint);
   }
-  qsort(s->file, (size_t)s->files, sizeof *s->file, by_time);
+  qsort(s->file, (size_t)s->files, sizeof *s->file, tesi_ascending_double);
   for (int i = 0; i < s->files; i++) {
     File file = s->file[i];
     if (kept && file.time == s->file[kept - 1].time)

@@ -42,15 +42,14 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSlip *slip = op->space->slip;
-  TesVector v = {.context = ctx, .length = op->length, .precision = op->precision, .data = d};
   double *values = NULL, *scale = NULL;
   TES_ALLOC(&values, op->length);
   TES_ALLOC(&scale, slip->count);
   TES_TRY(op->whole->diagonal(op, d));
-  TES_TRY(tes_vector_get(&v, values));
+  TES_TRY(tesi_operator_get(op, d, values));
   spread(slip, true, scale, values);
   spread(slip, false, scale, values);
-  TES_TRY(tes_vector_set(&v, values));
+  TES_TRY(tesi_operator_set(op, values, d));
 done:
   tesi_free(ctx, &values);
   tesi_free(ctx, &scale);
@@ -113,7 +112,6 @@ TesStatus tesi_operator_slip(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSlip *slip = op->space->slip;
-  TesVector v = {.context = ctx, .length = op->length, .precision = op->precision};
   double *values = NULL, *scale = NULL;
   TES_ALLOC(&values, op->length);
   TES_ALLOC(&scale, slip->count);
@@ -121,9 +119,8 @@ TesStatus tesi_operator_slip(TesOperator *op) {
   op->table = &table;
   op->singular = 0; /* constants may remain in the null space; the caller has to find them */
   TES_TRY(tesi_operator_vector(op, &op->slip_x));
-  v.data = op->slip_x;
   TES_TRY(op->whole->diagonal(op, op->slip_x));
-  TES_TRY(tes_vector_get(&v, values));
+  TES_TRY(tesi_operator_get(op, op->slip_x, values));
   spread(slip, true, scale, values);
   TES_TRY(tesi_upload(ctx, scale, (size_t)slip->count * sizeof *scale, &op->slip_scale));
 done:

@@ -339,28 +339,14 @@ done:
   return status;
 }
 
-/* Of float32 numbers too the reciprocals are those of float64, rounded. */
-static void invert_double(const void *data, TesiSpan span) {
-  double *const d = *(double *const *)data;
-  for (int64_t i = span.first; i < span.end; i++) d[i] = 1 / d[i];
-}
-
-static void invert_float(const void *data, TesiSpan span) {
-  float *const d = *(float *const *)data;
-  for (int64_t i = span.first; i < span.end; i++) d[i] = (float)(1 / (double)d[i]);
-}
-
 TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const int64_t n = op->length;
   *d = NULL;
   TES_TRY(tesi_operator_vector(op, d));
   TES_TRY(op->table->diagonal(op, *d));
-  if (tesi_has_kernels(ctx))
-    TES_TRY(tesi_kernel_invert(ctx, op->precision, n, *d));
-  else
-    tesi_team_for(tesi_team_threads(ctx, n), n, op->precision == TES_DOUBLE ? invert_double : invert_float, d);
+  TesVector view = tesi_operator_view(op, *d);
+  TES_TRY(tesi_vector_invert(&view));
 done:
   if (status != TES_OK) tesi_context_device(ctx)->release(ctx, d);
   return status;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mesh/forest/gmsh.h"
+#include "base/ascending.h"
 
 static TesStatus find_type(const TesiGmshCursor *c, int64_t number, int64_t element,
                            const TesiGmshType **type) {
@@ -36,21 +37,12 @@ typedef struct Place {
   int64_t number, at;
 } Place;
 
-static int by_number(const void *a, const void *b) {
-  const Place *p = a, *q = b;
-  return (p->number > q->number) - (p->number < q->number);
-}
-
-static int by_value(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 int64_t tesi_gmsh_find_node(const TesiGmsh *mesh, int64_t number) {
   const int64_t last = mesh->nodes - 1;
   if (number < mesh->node_number[0] || number > mesh->node_number[last]) return -1;
   if (mesh->node_at) return mesh->node_at[number - mesh->node_number[0]];
-  const int64_t *found = bsearch(&number, mesh->node_number, (size_t)mesh->nodes, sizeof number, by_value);
+  const int64_t *found =
+      bsearch(&number, mesh->node_number, (size_t)mesh->nodes, sizeof number, tesi_ascending_int64);
   return found ? found - mesh->node_number : -1;
 }
 
@@ -80,7 +72,7 @@ static TesStatus sort_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
   for (int64_t i = 0; i < mesh->nodes; i++) place[i] = (Place){mesh->node_number[i], i};
   bool sorted = true;
   for (int64_t i = 1; i < mesh->nodes && sorted; i++) sorted = place[i].number > place[i - 1].number;
-  if (!sorted) qsort(place, (size_t)mesh->nodes, sizeof *place, by_number);
+  if (!sorted) qsort(place, (size_t)mesh->nodes, sizeof *place, tesi_ascending_int64);
   for (int64_t i = 0; i < mesh->nodes; i++) {
     if (i && place[i].number == place[i - 1].number)
       TES_TRY(tesi_gmsh_fail(c, "node %lld stands twice", (long long)place[i].number));

@@ -2,6 +2,7 @@
  * lists of its cells. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/ascending.h"
 #include "base/team.h"
 #include "operator/assembled/pattern.h"
 
@@ -9,11 +10,6 @@ typedef struct Keyed {
   int32_t node;
   int16_t place;
 } Keyed;
-
-static int by_node(const void *a, const void *b) {
-  const Keyed *x = a, *y = b;
-  return (x->node > y->node) - (x->node < y->node);
-}
 
 /* Nodes ascending, -1 behind the last. */
 static void sort_cell(const TesiPatternCells *m, int64_t cell, TesiPattern *p) {
@@ -23,7 +19,7 @@ static void sort_cell(const TesiPatternCells *m, int64_t cell, TesiPattern *p) {
   const int64_t N = m->cell_nodes;
   for (int64_t a = 0; a < N; a++)
     if (m->index[cell * N + a] >= 0) list[count++] = (Keyed){m->index[cell * N + a], (int16_t)a};
-  qsort(list, (size_t)count, sizeof *list, by_node);
+  qsort(list, (size_t)count, sizeof *list, tesi_ascending_int32);
   for (int64_t a = 0; a < N; a++) {
     p->sorted[cell * N + a] = a < count ? list[a].node : -1;
     p->place[cell * N + a] = a < count ? list[a].place : -1;

@@ -4,6 +4,7 @@
  * about (2k + 1)^dim times components on boxes. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/ascending.h"
 #include "operator/assembled/pattern.h"
 #include "operator/form.h"
 #include "operator/transport/transport_operator.h"
@@ -208,14 +209,10 @@ typedef struct Known {
   int32_t entry;
 } Known;
 
-static int by_number(const void *a, const void *b) {
-  const Known *x = a, *y = b;
-  return (x->number > y->number) - (x->number < y->number);
-}
-
 static int32_t entry_of(const Known *known, int64_t count, double number) {
   const Known key = {.number = number};
-  const Known *found = count ? bsearch(&key, known, (size_t)count, sizeof *known, by_number) : NULL;
+  const Known *found =
+      count ? bsearch(&key, known, (size_t)count, sizeof *known, tesi_ascending_double) : NULL;
   return found ? found->entry : -1;
 }
 
@@ -242,7 +239,7 @@ static TesStatus list_shared(const TesOperator *op, const TesiMatrix *A, Known *
     for (int64_t e = A->row[entry[i]]; e < A->row[entry[i] + 1]; e++)
       if (shared[A->column[e]])
         (*mine)[(*entries)++] = (Shared){number[entry[i]], number[A->column[e]], A->value[e]};
-  if (*count) qsort(*known, (size_t)*count, sizeof **known, by_number);
+  if (*count) qsort(*known, (size_t)*count, sizeof **known, tesi_ascending_double);
 done:
   tesi_free(ctx, &number);
   tesi_free(ctx, &shared);

@@ -110,7 +110,7 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   for (int c = 0; c < op->space->dim; c++)
     if (e->springs[c]) tesi_robin_add_diagonal(e->springs[c], values + op->space->part_first[c]);
   for (int64_t i = 0; i < e->constrained; i++) values[e->list[i]] = 1;
-  TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, TES_DOUBLE, values, op->precision, d));
+  TES_TRY(tesi_operator_set(op, values, d));
 done:
   tesi_free(ctx, &values);
   return status;

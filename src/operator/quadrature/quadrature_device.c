@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "basis/gauss_tables.h"
+#include "device/upload.h"
 
 /* Cells per block: about this many threads, or more so that fewer threads of the last warp are idle. */
 static int choose_batch(int lines, int threads) {
@@ -75,24 +76,22 @@ done:
 static TesStatus upload_widths(const TesOperator *op, TesiQuadDevice *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(op->precision);
-  float *single = NULL;
-  int total = 0, at = 0;
+  double *widths = NULL, *at;
+  int total = 0;
   for (int d = 0; d < op->space->dim; d++) total += op->space->axis[d].cells;
-  TES_ALLOC(&single, total);
-  TES_TRY(device->allocate(ctx, (size_t)total * size, &plan->h));
+  TES_ALLOC(&widths, total);
+  at = widths;
+  for (int d = 0; d < op->space->dim; d++)
+    for (int c = 0; c < op->space->axis[d].cells; c++) *at++ = op->space->axis[d].h[c];
+  TES_TRY(tesi_upload_numbers(ctx, widths, total, op->precision, &plan->h));
+  char *to = plan->h;
   for (int d = 0; d < op->space->dim; d++) {
-    const TesiAxis *axis = &op->space->axis[d];
-    char *to = (char *)plan->h + (size_t)at * size;
-    for (int c = 0; c < axis->cells; c++) single[at + c] = (float)axis->h[c];
-    TES_TRY(device->to_device(ctx, to, op->precision == TES_SINGLE ? (const void *)(single + at) : axis->h,
-                              (size_t)axis->cells * size));
     plan->arguments.h[d] = to;
-    at += axis->cells;
+    to += (size_t)op->space->axis[d].cells * size;
   }
 done:
-  tesi_free(ctx, &single);
+  tesi_free(ctx, &widths);
   return status;
 }
 

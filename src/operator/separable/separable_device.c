@@ -6,6 +6,7 @@
 #include "basis/lagrange.h"
 #include "device/kernel.h"
 #include "device/tuning.h"
+#include "device/upload.h"
 #include "kernels/separable_arguments.h"
 #include "operator/quadrature/quadrature_device.h"
 #include "operator/separable/separable_cut.h"
@@ -105,31 +106,27 @@ static TesStatus cut_tiles(const TesOperator *op, Plan *plan) {
 static TesStatus upload_scales(const TesOperator *op, Plan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(op->precision);
-  int total = 0, at = 0;
-  double *values = NULL;
-  float *single = NULL;
+  int total = 0;
+  double *values = NULL, *at;
   for (int d = 0; d < op->space->dim; d++) total += 2 * op->space->axis[d].cells;
   TES_ALLOC(&values, total);
-  TES_ALLOC(&single, total);
-  TES_TRY(device->allocate(ctx, (size_t)total * size, &plan->scales));
+  at = values;
   for (int d = 0; d < op->space->dim; d++) {
     const TesiAxis *axis = &op->space->axis[d];
-    plan->arguments.mass[d] = (char *)plan->scales + (size_t)at * size;
-    plan->arguments.stiffness[d] = (char *)plan->scales + (size_t)(at + axis->cells) * size;
-    for (int c = 0; c < axis->cells; c++) {
-      values[at + c] = axis->h[c];
-      values[at + axis->cells + c] = tesi_diffusion_of(op)->a / axis->h[c];
-    }
-    at += 2 * axis->cells;
+    for (int c = 0; c < axis->cells; c++) *at++ = axis->h[c];
+    for (int c = 0; c < axis->cells; c++) *at++ = tesi_diffusion_of(op)->a / axis->h[c];
   }
-  for (int i = 0; i < total; i++) single[i] = (float)values[i];
-  TES_TRY(device->to_device(ctx, plan->scales, op->precision == TES_SINGLE ? (const void *)single : values,
-                            (size_t)total * size));
+  TES_TRY(tesi_upload_numbers(ctx, values, total, op->precision, &plan->scales));
+  char *to = plan->scales;
+  for (int d = 0; d < op->space->dim; d++) {
+    const size_t bytes = (size_t)op->space->axis[d].cells * size;
+    plan->arguments.mass[d] = to;
+    plan->arguments.stiffness[d] = to + bytes;
+    to += 2 * bytes;
+  }
 done:
   tesi_free(ctx, &values);
-  tesi_free(ctx, &single);
   return status;
 }
 

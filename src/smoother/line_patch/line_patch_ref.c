@@ -1,6 +1,7 @@
 /* Lines from the definition: A_l as a dense matrix, by elimination. No eigenvectors, no bands. */
 #include <string.h>
 #include "smoother/line_patch/line_patch.h"
+#include "smoother/solve_ref.h"
 
 enum { MOST = TESI_CELL_PATCH_NODES };
 
@@ -68,7 +69,7 @@ static TesStatus add_line(const TesiLinePatches *l, int64_t line, const double *
     const int64_t node = tesi_line_place(l->p, l->lines.cell + l->lines.first[line], length, i);
     x[i] = node < 0 ? 0 : weight[node] * r[node];
   }
-  tesi_solve_dense((int)size, A, x);
+  tesi_solve_ref(size, A, x);
   for (int64_t i = 0; i < size; i++) {
     const int64_t node = tesi_line_place(l->p, l->lines.cell + l->lines.first[line], length, i);
     if (node >= 0) z[node] += x[i];

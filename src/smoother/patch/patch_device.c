@@ -5,6 +5,7 @@
 #include "basis/kernel_tables.h"
 #include "device/kernel.h"
 #include "device/tuning.h"
+#include "device/upload.h"
 #include "operator/trial.h"
 #include "smoother/patch/patch.h"
 
@@ -128,22 +129,6 @@ static void fill_line(const TesiPatchNumbers *n, double nu, double *line, int st
 }
 
 /* Copies float64 values to the device in the smoother's precision. */
-static TesStatus upload(const TesSmoother *smoother, const double *values, int count, void **address) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const TesPrecision precision = smoother->op->precision;
-  float *single = NULL;
-  TES_ALLOC(&single, count);
-  for (int i = 0; i < count; i++) single[i] = (float)values[i];
-  TES_TRY(device->allocate(ctx, (size_t)count * tesi_precision_size(precision), address));
-  TES_TRY(device->to_device(ctx, *address, precision == TES_SINGLE ? (const void *)single : values,
-                            (size_t)count * tesi_precision_size(precision)));
-done:
-  tesi_free(ctx, &single);
-  return status;
-}
-
 static TesStatus make_tables(const TesSmoother *smoother, Plan *plan, const TesiPatchNumbers *n) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -163,8 +148,8 @@ static TesStatus make_tables(const TesSmoother *smoother, Plan *plan, const Tesi
     values[rows * lines + j] = plan->rz * n->a[j];
     values[rows * lines + m + j] = n->c[j];
   }
-  TES_TRY(upload(smoother, values, rows * lines, &plan->lines));
-  TES_TRY(upload(smoother, values + rows * lines, 2 * m, &plan->modes));
+  TES_TRY(tesi_upload_numbers(ctx, values, rows * lines, op->precision, &plan->lines));
+  TES_TRY(tesi_upload_numbers(ctx, values + rows * lines, 2 * m, op->precision, &plan->modes));
 done:
   tesi_free(ctx, &values);
   return status;

@@ -1,6 +1,7 @@
 /* Eigenbases and places of vertex patches, made on the host and copied to the device. */
 #include "basis/eigen.h"
 #include "basis/lagrange.h"
+#include "device/upload.h"
 #include "smoother/patch/patch_local.h"
 
 enum { N = 2 * TESI_MAX_DEGREE };
@@ -33,15 +34,6 @@ static TesStatus make_tables(TesContext *ctx, const TesOperator *op, const TesiP
   *tables = (Tables){op->precision, local->nodes, local->row, local->table_size, NULL};
   return tesi_alloc(ctx, (size_t)(count * local->table_size), tesi_precision_size(op->precision),
                     &tables->values);
-}
-
-static TesStatus send(const TesOperator *op, const void *host, size_t bytes, void **address) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, address));
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, *address, host, bytes));
-done:
-  return status;
 }
 
 /* ---- exact local matrices of a separable operator ------------------------------------------------------ */
@@ -139,9 +131,10 @@ TesStatus tesi_patch_local_separable(const TesOperator *op, TesiPatchLocal *loca
   TES_ALLOC(&patch, patches);
   list_patches(op, axis, first, local, patch);
   local->table_count = count;
-  TES_TRY(send(op, tables.values, (size_t)(count * local->table_size) * tesi_precision_size(op->precision),
-               &local->tables));
-  TES_TRY(send(op, patch, (size_t)patches * sizeof *patch, &local->patches));
+  TES_TRY(tesi_upload(op->context, tables.values,
+                      (size_t)(count * local->table_size) * tesi_precision_size(op->precision),
+                      &local->tables));
+  TES_TRY(tesi_upload(op->context, patch, (size_t)patches * sizeof *patch, &local->patches));
 done:
   for (int d = 0; d < 3; d++) tesi_surrogate_axis_destroy(ctx, &axis[d]);
   tesi_free(ctx, &tables.values);
@@ -198,10 +191,10 @@ TesStatus tesi_patch_local_surrogate(const TesOperator *op, const TesiSurrogate 
   TES_TRY(make_tables(ctx, op, local, local->table_count, &tables));
   TES_ALLOC(&patch, patches);
   convert_groups(op, surrogate, local, &tables, patch);
-  TES_TRY(send(op, tables.values,
-               (size_t)(local->table_count * local->table_size) * tesi_precision_size(op->precision),
-               &local->tables));
-  TES_TRY(send(op, patch, (size_t)patches * sizeof *patch, &local->patches));
+  TES_TRY(tesi_upload(op->context, tables.values,
+                      (size_t)(local->table_count * local->table_size) * tesi_precision_size(op->precision),
+                      &local->tables));
+  TES_TRY(tesi_upload(op->context, patch, (size_t)patches * sizeof *patch, &local->patches));
 done:
   tesi_free(ctx, &tables.values);
   tesi_free(ctx, &patch);

@@ -1,6 +1,7 @@
 #include "smoother/stokes_patch/stokes_lanes.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/ascending.h"
 #include "device/kernel.h"
 #include "device/upload.h"
 #include "device/vector.h"
@@ -358,10 +359,6 @@ static int count_splits(const Making *m, int combination) {
   return m->split[0][kind[0]] + m->split[1][kind[1]] + m->split[2][kind[2]];
 }
 
-static int ascending(const void *a, const void *b) {
-  return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
-}
-
 static void list_colours(const Making *m, Lists *lists) {
   const TesiStokesPatchAxis *a = m->axis;
   TesiStokesLanes *l = m->lanes;
@@ -377,7 +374,7 @@ static void list_colours(const Making *m, Lists *lists) {
     append_copies(m, colour, lists);
     c->blocks = lists->blocks - c->first_block;
     c->copies = lists->copies - c->first_copy;
-    if (lists->copy) qsort(lists->copy + c->first_copy, (size_t)c->copies, sizeof(int), ascending);
+    if (lists->copy) qsort(lists->copy + c->first_copy, (size_t)c->copies, sizeof(int), tesi_ascending_int32);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "basis/gauss.h"
 #include "device/kernel.h"
+#include "device/upload.h"
 #include "transfer/transfer.h"
 
 typedef struct Pass {
@@ -51,27 +52,13 @@ done:
 }
 
 /* E from `first` on, `count` numbers. */
-static TesStatus upload(const TesTransfer *transfer, const double *first, int count, void **address) {
-  TesContext *ctx = transfer->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const bool single = transfer->precision == TES_SINGLE;
-  const size_t bytes = (size_t)count * tesi_precision_size(transfer->precision);
-  float *values = NULL;
-  TES_ALLOC(&values, count);
-  for (int i = 0; i < count; i++) values[i] = (float)first[i];
-  TES_TRY(device->allocate(ctx, bytes, address));
-  TES_TRY(device->to_device(ctx, *address, single ? (const void *)values : first, bytes));
-done:
-  tesi_free(ctx, &values);
-  return status;
-}
-
 /* The parts of the tables that kernels do not have as text: of all cells, or of the last cell. */
 static TesStatus upload_embedding(const TesTransfer *transfer, const TesiEmbedding *e, void **address) {
   const int n = e->degree + 1, size = (e->step + 1) * n, last = (e->last_step + 1) * n;
-  if (!e->uniform) return upload(transfer, e->E, size * (e->cells - 1) + last, address);
-  return e->odd_end ? upload(transfer, e->E + size, last, address) : TES_OK;
+  const int64_t all = size * ((int64_t)e->cells - 1) + last;
+  if (e->uniform && !e->odd_end) return TES_OK;
+  return tesi_upload_numbers(transfer->context, e->uniform ? e->E + size : e->E, e->uniform ? last : all,
+                             transfer->precision, address);
 }
 
 static TesStatus create_pass(const TesTransfer *transfer, Pass *pass) {

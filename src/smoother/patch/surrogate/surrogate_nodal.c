@@ -147,16 +147,14 @@ static TesStatus fill_scale(const TesOperator *op, Plan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *d = NULL, *d0 = NULL;
-  TesVector scale = {
-      .context = ctx, .length = op->space->length, .precision = op->precision, .data = plan->scale};
-  TES_ALLOC(&d, scale.length);
-  TES_ALLOC(&d0, scale.length);
+  TES_ALLOC(&d, op->length);
+  TES_ALLOC(&d0, op->length);
   TES_TRY(op->table->diagonal(op, plan->scale));
-  TES_TRY(tes_vector_get(&scale, d));
+  TES_TRY(tesi_operator_get(op, plan->scale, d));
   TES_TRY(plan->constant->table->diagonal(plan->constant, plan->scale));
-  TES_TRY(tes_vector_get(&scale, d0));
-  for (int64_t i = 0; i < scale.length; i++) d[i] = sqrt(d0[i] / d[i]);
-  TES_TRY(tes_vector_set(&scale, d));
+  TES_TRY(tesi_operator_get(op, plan->scale, d0));
+  for (int64_t i = 0; i < op->length; i++) d[i] = sqrt(d0[i] / d[i]);
+  TES_TRY(tesi_operator_set(op, d, plan->scale));
   plan->variation = largest_ratio(op->space, d);
   plan->variation *= plan->variation;
 done:
