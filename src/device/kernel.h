@@ -109,7 +109,8 @@ typedef struct TesiBlock {
 } TesiBlock;
 typedef struct TesiBlocks {
   TesiBlock *block;
-  size_t count, capacity, held, high; /* bytes held now, and most since tesi_blocks_mark() */
+  int64_t room;
+  size_t count, held, high; /* bytes held now, and most since tesi_blocks_mark() */
 } TesiBlocks;
 
 /* The state of a device with kernels begins with this. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/team.h"
 #include "geometry/cell_line.h"
 
@@ -51,14 +52,7 @@ typedef struct Found {
 
 static TesStatus add_hit(TesContext *ctx, const TesiHit *hit, Found *found) {
   TesStatus status = TES_OK;
-  TesiHit *larger = NULL;
-  if (found->count == found->capacity) {
-    found->capacity = found->capacity ? 2 * found->capacity : 64;
-    TES_ALLOC(&larger, found->capacity);
-    if (found->count) memcpy(larger, found->hit, (size_t)found->count * sizeof *larger);
-    tesi_free(ctx, &found->hit);
-    found->hit = larger;
-  }
+  TES_GROW(&found->hit, found->count, found->count + 1, &found->capacity);
   found->hit[found->count++] = *hit;
 done:
   return status;

@@ -70,9 +70,9 @@ TesStatus tesi_gmsh_add_name(TesiGmshBuilder *b, int kind, int32_t tag, const ch
   int distinct = kind ? b->desc.materials : b->desc.boundaries;
   int64_t room = count, room_tags = count, room_numbers = count;
   *number = -1;
-  TES_TRY(tesi_gmsh_grow(ctx, &b->names[kind], sizeof **b->names, count, count + 1, &room));
-  TES_TRY(tesi_gmsh_grow(ctx, &b->tags[kind], sizeof **b->tags, count, count + 1, &room_tags));
-  TES_TRY(tesi_gmsh_grow(ctx, &b->number[kind], sizeof **b->number, count, count + 1, &room_numbers));
+  TES_GROW(&b->names[kind], count, count + 1, &room);
+  TES_GROW(&b->tags[kind], count, count + 1, &room_tags);
+  TES_GROW(&b->number[kind], count, count + 1, &room_numbers);
   for (int i = 0; i < distinct && *number < 0; i++)
     if (!strcmp(b->names[kind][i], name)) *number = i;
   if (*number < 0) {

@@ -88,7 +88,7 @@ static TesStatus take_part(TesiGmshBuilder *b, Pieces *p, int64_t tree, int at, 
     last = found->name;
     TES_TRY(number_group(b, p, last, faces));
     if (p->number[last] < 0) continue;
-    TES_TRY(tesi_gmsh_grow(ctx, &b->part, sizeof *b->part, b->desc.parts, b->desc.parts + 1, &b->part_room));
+    TES_GROW(&b->part, b->desc.parts, b->desc.parts + 1, &b->part_room);
     b->part[b->desc.parts++] = (TesTreePart){(int32_t)tree, at, p->number[last]};
   }
 done:

@@ -108,12 +108,9 @@ static TesStatus read_node_block(TesiGmshCursor *c, TesiGmsh *mesh) {
   if (dim < 0 || dim > 3 || parametric < 0 || parametric > 1)
     TES_TRY(tesi_gmsh_fail(c, "a block of nodes of dimension %lld, parametric %lld", (long long)dim,
                            (long long)parametric));
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->node_number, sizeof *mesh->node_number, mesh->nodes, mesh->nodes + count,
-                         &room));
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->node, sizeof *mesh->node, mesh->nodes, mesh->nodes + count,
-                         &mesh->node_room));
-  if (c->options.periodic)
-    TES_TRY(tesi_gmsh_grow(ctx, &mesh->home, sizeof *mesh->home, mesh->nodes, mesh->nodes + count, &homes));
+  TES_GROW(&mesh->node_number, mesh->nodes, mesh->nodes + count, &room);
+  TES_GROW(&mesh->node, mesh->nodes, mesh->nodes + count, &mesh->node_room);
+  if (c->options.periodic) TES_GROW(&mesh->home, mesh->nodes, mesh->nodes + count, &homes);
   for (int64_t i = 0; c->options.periodic && i < count; i++)
     mesh->home[mesh->nodes + i] = (TesiGmshHome){(int32_t)dim, (int32_t)tag};
   for (int64_t i = 0; i < count && c->minor; i++)
@@ -173,10 +170,9 @@ static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   int64_t node;
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->element, sizeof *mesh->element, mesh->elements, mesh->elements + 1,
-                         &mesh->element_room));
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->element_node, sizeof *mesh->element_node, mesh->element_nodes,
-                         mesh->element_nodes + type->nodes, &mesh->element_node_room));
+  TES_GROW(&mesh->element, mesh->elements, mesh->elements + 1, &mesh->element_room);
+  TES_GROW(&mesh->element_node, mesh->element_nodes, mesh->element_nodes + type->nodes,
+           &mesh->element_node_room);
   mesh->element[mesh->elements] = (TesiGmshElement){.number = number,
                                                     .line = c->binary ? c->at - c->begin : c->line,
                                                     .first = mesh->element_nodes,

@@ -1,6 +1,6 @@
 #include "operator/rt_convection/rt_convection_device.h"
 #include "device/kernel.h"
-#include "device/kernel_numbers.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "kernels/rt_convection_arguments.h"
 #include "space/rt_device.h"
@@ -43,11 +43,14 @@ static int64_t shared_of(const TesiRtConvection *c, const Cut *cut) {
 static TesStatus make_tables(const TesiRtConvection *c, char **tables) {
   const int n = c->n, q = c->q;
   const double *const w = c->table.w;
-  const TesiKernelNumbers table[] = {
-      {"modal", q * n, n, c->table.modal[0], NULL}, {"nodal", q * (n + 1), n + 1, c->table.nodal[0], NULL},
-      {"modal_w", q * n, n, c->table.modal[0], w},  {"nodal_w", q * (n + 1), n + 1, c->table.nodal[0], w},
-      {"slope", q * q, q, c->derivative, NULL},     {"root", n, n, c->end[1], NULL}};
-  return tesi_kernel_numbers(c->context, "double", (int)(sizeof table / sizeof *table), table, tables);
+  TesiTableText text = {.context = c->context, .type = "double"};
+  tesi_table_text_add(&text, "modal", c->table.modal[0], q * n);
+  tesi_table_text_add(&text, "nodal", c->table.nodal[0], q * (n + 1));
+  tesi_table_text_weigh(&text, "modal_w", c->table.modal[0], w, q, n);
+  tesi_table_text_weigh(&text, "nodal_w", c->table.nodal[0], w, q, n + 1);
+  tesi_table_text_add(&text, "slope", c->derivative, q * q);
+  tesi_table_text_add(&text, "root", c->end[1], n);
+  return tesi_table_text_end(&text, tables);
 }
 
 static TesStatus get_kernels(const TesiRtConvection *c, TesiRtConvectionDevice *device) {

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 #include "base/work.h"
-#include "basis/table_text.h"
 #include "device/kernel.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "kernels/taylor_hood_arguments.h"
 #include "mesh/forest/hanging.h"
@@ -186,28 +186,15 @@ done:
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 
-/* includes the weights of the points */
-static void weigh(int q, int n, const double *weight, const double *B, double *out) {
-  for (int i = 0; i < q * n; i++) out[i] = weight[i / n] * B[i];
-}
-
+/* bw and pw include the weights of the points. */
 static TesStatus make_tables(TesContext *ctx, const TesiBatches *v, const TesiBatches *p, char **text) {
-  enum { LARGEST = TESI_MAX_POINTS * TESI_MAX_POINTS };
-  TesStatus status = TES_OK;
-  double weighed[LARGEST];
-  TesiTableText t = {.type = "double",
-                     .size = (size_t)(v->q * (2 * v->n + 2 * p->n + v->q + 1)) * 28 + 6 * 64};
-  TES_TRY(tesi_alloc(ctx, t.size, 1, &t.data));
+  TesiTableText t = {.context = ctx, .type = "double"};
   tesi_table_text_add(&t, "b", v->B, v->q * v->n);
-  weigh(v->q, v->n, v->weight, v->B, weighed);
-  tesi_table_text_add(&t, "bw", weighed, v->q * v->n);
+  tesi_table_text_weigh(&t, "bw", v->B, v->weight, v->q, v->n);
   tesi_table_text_add(&t, "d", v->D, v->q * v->q);
   tesi_table_text_add(&t, "w", v->weight, v->q);
-  if (p->q == v->q) weigh(p->q, p->n, p->weight, p->B, weighed);
-  if (p->q == v->q) tesi_table_text_add(&t, "pw", weighed, p->q * p->n);
-  *text = t.data;
-done:
-  return status;
+  if (p->q == v->q) tesi_table_text_weigh(&t, "pw", p->B, p->weight, p->q, p->n);
+  return tesi_table_text_end(&t, text);
 }
 
 /* Cells and threads per block, for arrays of q points per direction; a cell has `lines` lines at a time. */

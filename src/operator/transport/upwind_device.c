@@ -1,7 +1,7 @@
 #include "operator/transport/upwind_device.h"
 #include <math.h>
 #include "device/kernel.h"
-#include "device/kernel_numbers.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "kernels/upwind_arguments.h"
 #include "operator/transport/transport_operator.h"
@@ -112,10 +112,11 @@ static TesStatus make_tables(TesContext *ctx, const TesiTransport *t, char **tab
   const TesiBatches *b = t->batches;
   double root[TESI_MAX_POINTS];
   tesi_rt_legendre(b->n, 1, 1, root, NULL);
-  const TesiKernelNumbers table[] = {{"modal", b->q * b->n, b->n, b->B, NULL},
-                                     {"slope", b->q * b->q, b->q, b->D, NULL},
-                                     {"root", b->n, b->n, root, NULL}};
-  return tesi_kernel_numbers(ctx, "real", (int)(sizeof table / sizeof *table), table, tables);
+  TesiTableText text = {.context = ctx, .type = "real"};
+  tesi_table_text_add(&text, "modal", b->B, b->q * b->n);
+  tesi_table_text_add(&text, "slope", b->D, b->q * b->q);
+  tesi_table_text_add(&text, "root", root, b->n);
+  return tesi_table_text_end(&text, tables);
 }
 
 /* A block has as many cells as give each thread a line of points. */

@@ -1,5 +1,4 @@
 /* Cell patches from the definition: A_c as a dense matrix, by elimination. No eigenvectors. */
-#include <math.h>
 #include <string.h>
 #include "smoother/cell_patch/cell_patch.h"
 #include "smoother/line_patch/line_patch.h"

@@ -2,7 +2,7 @@
 #include <limits.h>
 #include <math.h>
 #include "device/kernel.h"
-#include "device/kernel_numbers.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "kernels/flow_patch_arguments.h"
 
@@ -79,10 +79,11 @@ static TesStatus get_kernel(TesContext *ctx, const TesiFlowPatch *p, TesiFlowDev
   TesStatus status = TES_OK;
   TesiProgram *program;
   char *tables = NULL;
-  const TesiKernelNumbers root = {"root", p->n, p->n, p->ends[1], NULL};
+  TesiTableText text = {.context = ctx, .type = "real"};
   device->threads = (unsigned)tesi_min(256, (p->modes + 31) / 32 * 32);
   device->shared = (size_t)(p->modes + 4 * p->space->dim * p->across) * tesi_precision_size(device->precision);
-  TES_TRY(tesi_kernel_numbers(ctx, "real", 1, &root, &tables));
+  tesi_table_text_add(&text, "root", p->ends[1], p->n);
+  TES_TRY(tesi_table_text_end(&text, &tables));
   const TesiProgramDesc desc = {.file = "flow_patch.cu",
                                 .real = device->precision,
                                 .macros = {{"DIM", p->space->dim},

@@ -2,11 +2,11 @@
  * (src/kernels/transfer_box.cu), and restriction too on small boxes. Otherwise (src/kernels/transfer.cu) each refined
  * direction is one pass. Prolongation begins with x and restriction ends with x: its accesses are strided, and the
  * arrays are smallest there. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "basis/gauss.h"
 #include "device/kernel.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "transfer/transfer.h"
 
@@ -36,22 +36,12 @@ static bool is_refined(const TesiEmbedding *e) {
   return e->step > e->degree;
 }
 
-/* tesk_e as text. */
 static TesStatus print_embedding(TesContext *ctx, const TesiEmbedding *e, const char *type, char **text) {
-  TesStatus status = TES_OK;
-  const int count = (e->step + 1) * (e->degree + 1);
-  const size_t size = (size_t)count * 28 + 64;
-  *text = NULL;
-  TES_TRY(tesi_alloc(ctx, size, 1, text));
-  size_t used = (size_t)snprintf(*text, size, "TESK_TABLE(%s, tesk_e, {", type);
-  for (int i = 0; i < count; i++)
-    used += (size_t)snprintf(*text + used, size - used, "%s%.17g", i ? ", " : "", e->E[i]);
-  snprintf(*text + used, size - used, "})\n");
-done:
-  return status;
+  TesiTableText t = {.context = ctx, .type = type};
+  tesi_table_text_add(&t, "e", e->E, (e->step + 1) * (e->degree + 1));
+  return tesi_table_text_end(&t, text);
 }
 
-/* E from `first` on, `count` numbers. */
 /* The parts of the tables that kernels do not have as text: of all cells, or of the last cell. */
 static TesStatus upload_embedding(const TesTransfer *transfer, const TesiEmbedding *e, void **address) {
   const int n = e->degree + 1, size = (e->step + 1) * n, last = (e->last_step + 1) * n;

@@ -4,8 +4,8 @@
 #include "base/team.h"
 #include "device/copies.h"
 #include "device/gather.h"
-#include "device/kernel_numbers.h"
 #include "device/links.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "space/space.h"
 #include "transfer/cells/transfer_cells.h"
@@ -53,9 +53,10 @@ static TesStatus make_tables(const TesTransfer *transfer, bool refined, char **t
       even[r * half + c] = at == opposite ? v : (v + w) / 2;
       if (c < m / 2) odd[r * (m / 2) + c] = (v - w) / 2;
     }
-  const TesiKernelNumbers tables[] = {{.name = "ee", .count = (rows + 1) / 2 * half, .values = even},
-                                      {.name = "eo", .count = (rows + 1) / 2 * (m / 2), .values = odd}};
-  TES_TRY(tesi_kernel_numbers(ctx, single ? "float" : "double", 2, tables, text));
+  TesiTableText tables = {.context = ctx, .type = single ? "float" : "double"};
+  tesi_table_text_add(&tables, "ee", even, (rows + 1) / 2 * half);
+  tesi_table_text_add(&tables, "eo", odd, (rows + 1) / 2 * (m / 2));
+  TES_TRY(tesi_table_text_end(&tables, text));
 done:
   tesi_free(ctx, &even);
   return status;

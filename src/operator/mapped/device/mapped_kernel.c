@@ -1,32 +1,13 @@
 #include "operator/mapped/device/mapped_kernel.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "device/table_text.h"
 #include "mesh/forest/hanging.h"
 
 enum { MOST_POINTS = TESK_MAPPED_POINTS };
 
 /* ---- tables.h: even-odd halves (mapped.cu) and the matrices themselves (mapped_plane.cu) --------------- */
-typedef struct Text {
-  char *data;
-  size_t used, size;
-  const char *type;
-} Text;
-
-static void begin_table(Text *text, const char *name) {
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used,
-                                 "TESK_TABLE(%s, tesk_%s, {", text->type, name);
-}
-
-static void add_number(Text *text, double value) {
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "%.17g, ", value);
-}
-
-static void end_table(Text *text) {
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "0})\n");
-}
-
 /* Numbers that would be 0 or 1 without round-off are 0 or 1. */
 static double without_noise(double value) {
   const double noise = 1e-14;
@@ -34,37 +15,28 @@ static double without_noise(double value) {
 }
 
 /* (A[r][c] + sign A[r][opposite c]) / 2 for the first rows and columns; the middle column as it is. */
-static void print_half(Text *text, const char *name, const double *A, int rows, int columns, int width,
-                       double sign) {
-  begin_table(text, name);
+static void print_half(TesiTableText *text, const char *name, const double *A, int rows, int columns,
+                       int width, double sign) {
+  double half[MOST_POINTS * MOST_POINTS];
   for (int r = 0; r < rows; r++)
     for (int c = 0; c < columns; c++)
-      add_number(text, without_noise(2 * c == width - 1
-                                         ? A[r * width + c]
-                                         : (A[r * width + c] + sign * A[r * width + width - 1 - c]) / 2));
-  end_table(text);
-}
-
-static void print_matrix(Text *text, const char *name, const double *A, int count) {
-  begin_table(text, name);
-  for (int i = 0; i < count; i++) add_number(text, A[i]);
-  end_table(text);
+      half[r * columns + c] =
+          without_noise(2 * c == width - 1 ? A[r * width + c]
+                                           : (A[r * width + c] + sign * A[r * width + width - 1 - c]) / 2);
+  tesi_table_text_add(text, name, half, rows * columns);
 }
 
 /* For hanging nodes: from the nodes of [0, 1] to the nodes of [0, 1/2]. */
-static void print_halves(Text *text, int n) {
+static void print_halves(TesiTableText *text, int n) {
   double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
   tesi_hanging_halves(n, W);
-  print_matrix(text, "w", W, n * n);
+  tesi_table_text_add(text, "w", W, n * n);
 }
 
 static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, bool layered, char **tables) {
-  TesStatus status = TES_OK;
   const int n = d->n, q = d->q;
   double G[MOST_POINTS * MOST_POINTS] = {0};
-  Text text = {.size = (size_t)(4 * q * n + q * q + 64) * 32 * 2,
-               .type = d->precision == TES_SINGLE ? "float" : "double"};
-  TES_ALLOC(&text.data, text.size);
+  TesiTableText text = {.context = ctx, .type = d->precision == TES_SINGLE ? "float" : "double"};
   print_half(&text, "ie", d->I, (q + 1) / 2, (n + 1) / 2, n, 1);
   print_half(&text, "io", d->I, q / 2, n / 2, n, -1);
   print_half(&text, "de", d->D, q / 2, (q + 1) / 2, q, 1);
@@ -75,12 +47,10 @@ static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, boo
   print_half(&text, "go", G, (q + 1) / 2, n / 2, n, -1);
   if (d->hanging) print_halves(&text, n);
   if (layered) {
-    print_matrix(&text, "i", d->I, q * n);
-    print_matrix(&text, "g", G, q * n);
+    tesi_table_text_add(&text, "i", d->I, q * n);
+    tesi_table_text_add(&text, "g", G, q * n);
   }
-  *tables = text.data;
-done:
-  return status;
+  return tesi_table_text_end(&text, tables);
 }
 
 /* About the number of blocks that a GPU runs at the same time. */
