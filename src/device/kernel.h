@@ -49,6 +49,15 @@ TesStatus tesi_kernel_get(TesContext *ctx, TesiProgram *program, const char *nam
 TesStatus tesi_kernel_launch(TesContext *ctx, const TesiKernel *kernel, TesiGrid grid, unsigned threads,
                              size_t shared, void **arguments);
 
+/* As many blocks as items want in a row, at most `most`. */
+static inline TesiGrid tesi_grid_most(int64_t items, int64_t block, int64_t most) {
+  const int64_t blocks = (items + block - 1) / block;
+  return (TesiGrid){(unsigned)(blocks < most ? blocks : most), 1, 1};
+}
+static inline TesiGrid tesi_grid(int64_t items, int64_t block) {
+  return tesi_grid_most(items, block, UINT32_MAX);
+}
+
 /* What a thread of a kernel needs, in registers and in local memory (arrays and spills), and how many blocks a
  * multiprocessor holds at a time. All 0 where the device has no such thing. */
 typedef struct TesiKernelUse {

@@ -44,17 +44,12 @@ done:
   return status;
 }
 
-static TesiGrid grid_of(int64_t n) {
-  const int64_t blocks = (n + THREADS - 1) / THREADS;
-  return (TesiGrid){(unsigned)(blocks < 8 * BLOCKS ? blocks : 8 * BLOCKS), 1, 1};
-}
-
 static TesStatus run(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation, int64_t n,
                      void **arguments) {
   TesStatus status = TES_OK;
   TesiKernel *kernel;
   TES_TRY(get(ctx, px, py, operation, &kernel));
-  TES_TRY(tesi_kernel_launch(ctx, kernel, grid_of(n), THREADS, 0, arguments));
+  TES_TRY(tesi_kernel_launch(ctx, kernel, tesi_grid_most(n, THREADS, 8 * BLOCKS), THREADS, 0, arguments));
 done:
   return status;
 }

@@ -111,20 +111,17 @@ void tesi_given_nodes_destroy(TesiGivenNodes **given) {
   tesi_free(ctx, given);
 }
 
-static TesiGrid grid_of(const TesiGivenNodes *given) {
-  const long long blocks = (given->count + THREADS - 1) / THREADS;
-  return (TesiGrid){(unsigned)(blocks < BLOCKS ? blocks : BLOCKS), 1, 1};
-}
-
 TesStatus tesi_given_nodes_put(const TesiGivenNodes *given, TesVector *u) {
   long long count = given->count;
   void *list[] = {&u->data, (void *)&given->node, (void *)&given->number, (void *)&given->x,
                   &count,   (void *)&given->clock};
-  return tesi_kernel_launch(given->context, &given->put, grid_of(given), THREADS, 0, list);
+  return tesi_kernel_launch(given->context, &given->put, tesi_grid_most(given->count, THREADS, BLOCKS),
+                            THREADS, 0, list);
 }
 
 TesStatus tesi_given_nodes_clear(const TesiGivenNodes *given, TesVector *u) {
   long long count = given->count;
   void *list[] = {&u->data, (void *)&given->node, &count};
-  return tesi_kernel_launch(given->context, &given->clear, grid_of(given), THREADS, 0, list);
+  return tesi_kernel_launch(given->context, &given->clear, tesi_grid_most(given->count, THREADS, BLOCKS),
+                            THREADS, 0, list);
 }

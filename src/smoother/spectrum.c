@@ -5,6 +5,7 @@
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
+#include "base/number.h"
 #include "base/team.h"
 #include "basis/blas.h"
 #include "device/kernel.h"
@@ -85,10 +86,7 @@ static void fill_forest(const void *data, TesiSpan span) {
       const int64_t node = tesi_cells_node(index[p]);
       if (node < begin) continue;
       const double value = start_value(count++);
-      if (s->precision == TES_DOUBLE)
-        ((double *)s->values)[s->first + node] = value;
-      else
-        ((float *)s->values)[s->first + node] = (float)value;
+      tesi_number_set(s->precision, s->values, s->first + node, value);
     }
   }
 }
@@ -160,10 +158,7 @@ static void clear_given(const TesSpace *space, TesPrecision precision, void *v) 
     const TesiCellView *cells = space->scalar[s]->view;
     for (int64_t i = 0; cells && i < cells->length - cells->dofs; i++) {
       const int64_t at = space->first[s] + cells->constrained[i];
-      if (precision == TES_DOUBLE)
-        ((double *)v)[at] = 0;
-      else
-        ((float *)v)[at] = 0;
+      tesi_number_set(precision, v, at, 0);
     }
   }
 }

@@ -30,11 +30,6 @@ done:
   return status;
 }
 
-static TesiGrid grid_of(int64_t count) {
-  const int64_t blocks = (count + THREADS - 1) / THREADS;
-  return (TesiGrid){(unsigned)(blocks < BLOCKS ? blocks : BLOCKS), 1, 1};
-}
-
 /* ---- known nodes --------------------------------------------------------------------------------------- */
 
 int tesi_rt_known(const TesSpace *space, TesiRtRuns runs[6]) {
@@ -81,7 +76,8 @@ TesStatus tesi_rt_clear_on(TesContext *ctx, const TesSpace *space, TesPrecision 
     TesiRtRuns *r = &runs[e];
     void *first = (char *)v + (size_t)r->first * size;
     void *arguments[] = {&first, &r->count, &r->length, &r->stride};
-    TES_TRY(tesi_kernel_launch(ctx, &kernel, grid_of(r->count * r->length), THREADS, 0, arguments));
+    TES_TRY(tesi_kernel_launch(ctx, &kernel, tesi_grid_most(r->count * r->length, THREADS, BLOCKS), THREADS,
+                               0, arguments));
   }
 done:
   return status;
@@ -112,7 +108,8 @@ static TesStatus launch_constant(TesContext *ctx, const TesSpace *space, double 
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_outer", 0, &kernel));
   void *arguments[] = {&p, &of[0], &of[1], &of[2], &modes[0], &modes[1], &modes[2], &scale, &beta};
-  TES_TRY(tesi_kernel_launch(ctx, &kernel, grid_of(tesi_space_last(space)->length), THREADS, 0, arguments));
+  TES_TRY(tesi_kernel_launch(ctx, &kernel, tesi_grid_most(tesi_space_last(space)->length, THREADS, BLOCKS),
+                             THREADS, 0, arguments));
   TES_TRY(tesi_context_device(ctx)->synchronize(ctx));
 done:
   for (int d = 0; d < 3; d++) tesi_context_device(ctx)->release(ctx, &of[d]);

@@ -123,8 +123,7 @@ void tesi_coarse_device_destroy(TesiCoarseDevice **device) {
 }
 
 static TesStatus run(TesiCoarseDevice *c, const TesiKernel *kernel, int count, void **arguments) {
-  return tesi_kernel_launch(c->context, kernel, (TesiGrid){(unsigned)((count + 127) / 128), 1, 1}, 128, 0,
-                            arguments);
+  return tesi_kernel_launch(c->context, kernel, tesi_grid(count, 128), 128, 0, arguments);
 }
 
 /* Multiplies by S (or S') of one direction; `divide`: then by the inverse of the sum of eigenvalues. */

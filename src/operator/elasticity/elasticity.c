@@ -2,23 +2,13 @@
 #include "operator/elasticity/elasticity.h"
 #include <stdio.h>
 #include <string.h>
+#include "base/number.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "device/kernel.h"
 #include "operator/form.h"
 #include "operator/mapped/mapped_robin.h"
 #include "parallel/comm.h"
-
-static double get(TesPrecision precision, const void *x, int64_t i) {
-  return precision == TES_DOUBLE ? ((const double *)x)[i] : (double)((const float *)x)[i];
-}
-
-static void set(TesPrecision precision, void *y, int64_t i, double value) {
-  if (precision == TES_DOUBLE)
-    ((double *)y)[i] = value;
-  else
-    ((float *)y)[i] = (float)value;
-}
 
 static void *entry(const TesOperator *op, const void *vector, int component) {
   return (char *)vector + (size_t)op->space->part_first[component] * tesi_precision_size(op->precision);
@@ -60,11 +50,11 @@ static TesStatus clear(const TesOperator *op, const void *x, void **copy, const 
   const size_t size = tesi_precision_size(op->precision);
   int64_t i = 0;
   *cleared = x;
-  while (i < e->constrained && get(op->precision, x, e->list[i]) == 0) i++;
+  while (i < e->constrained && tesi_number_get(op->precision, x, e->list[i]) == 0) i++;
   if (i == e->constrained) return TES_OK;
   TES_TRY(tesi_alloc(ctx, (size_t)op->length, size, copy));
   memcpy(*copy, x, (size_t)op->length * size);
-  for (i = 0; i < e->constrained; i++) set(op->precision, *copy, e->list[i], 0);
+  for (i = 0; i < e->constrained; i++) tesi_number_set(op->precision, *copy, e->list[i], 0);
   *cleared = *copy;
 done:
   return status;
@@ -81,11 +71,12 @@ static TesStatus run_cleared(const TesOperator *op, double sign, const void *b, 
   TES_TRY(clear(op, x, &copy, &cleared));
   if (b) {
     TES_ALLOC(&rows, e->constrained);
-    for (int64_t i = 0; i < e->constrained; i++) rows[i] = get(op->precision, b, e->list[i]);
+    for (int64_t i = 0; i < e->constrained; i++) rows[i] = tesi_number_get(op->precision, b, e->list[i]);
   }
   run(op, sign, b, cleared, y);
   for (int64_t i = 0; i < e->constrained; i++)
-    set(op->precision, y, e->list[i], (b ? rows[i] : 0) + sign * get(op->precision, x, e->list[i]));
+    tesi_number_set(op->precision, y, e->list[i],
+                    (b ? rows[i] : 0) + sign * tesi_number_get(op->precision, x, e->list[i]));
 done:
   tesi_free(ctx, &rows);
   tesi_free(ctx, &copy);

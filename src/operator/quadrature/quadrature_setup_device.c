@@ -2,6 +2,7 @@
  * in a kernel made from their text (src/kernels/coefficients.cu). Functions of the caller are evaluated at the Gauss
  * points on the host, in parallel, and copied part by part. Both are checked. */
 #include <math.h>
+#include "base/number.h"
 #include "device/table_text.h"
 #include "operator/quadrature/quadrature_device.h"
 #include "base/team.h"
@@ -89,10 +90,7 @@ static void fill_cell(const Points *p, Part *part, int64_t first, int64_t cell, 
       refuse(part, cell * p->a_cell + q, x, q, value[q]);
     any = any || value[q] != 0;
     const int64_t at = (cell - first) * p->a_cell + q;
-    if (p->op->precision == TES_DOUBLE)
-      ((double *)part->values)[at] = weight[q] * value[q];
-    else
-      ((float *)part->values)[at] = (float)(weight[q] * value[q]);
+    tesi_number_set(p->op->precision, part->values, at, weight[q] * value[q]);
   }
   if (any) {
 #pragma omp atomic write

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/number.h"
 #include "base/team.h"
 #include "device/kernel.h"
 #include "operator/form.h"
@@ -153,8 +154,7 @@ done:
 }
 
 static void widen(const TesOperator *op, const void *from, double *to) {
-  for (int64_t i = 0; i < op->length; i++)
-    to[i] = op->precision == TES_DOUBLE ? ((const double *)from)[i] : (double)((const float *)from)[i];
+  for (int64_t i = 0; i < op->length; i++) to[i] = tesi_number_get(op->precision, from, i);
 }
 
 /* y <- b - K x, or K x where b is NULL. */

@@ -1,4 +1,5 @@
 #include "smoother/dg_patch/dg_patch.h"
+#include "base/number.h"
 #include "operator/dg/dg.h"
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static TesiStokesLocal local_of(const TesiDgPatchPlan *p, const int vertex[3]) {
 typedef struct Colour {
   const TesiDgPatchPlan *plan;
   int first;
-  bool single;
+  TesPrecision precision;
   const void *r;
   void *x;
 } Colour;
@@ -43,15 +44,12 @@ static void run_patches(const void *data, TesiSpan span) {
     const TesiStokesLocal l = local_of(p, vertex);
     for (int j = 0; j < p->numbers; j++) {
       const int64_t at = number_of(p, vertex, j);
-      x[j] = c->single ? (double)((const float *)c->r)[at] : ((const double *)c->r)[at];
+      x[j] = tesi_number_get(c->precision, c->r, at);
     }
     tesi_stokes_local_solve_scalar(&l, x, x + p->numbers);
     for (int j = 0; j < p->numbers; j++) {
       const int64_t at = number_of(p, vertex, j);
-      if (c->single)
-        ((float *)c->x)[at] += (float)x[j];
-      else
-        ((double *)c->x)[at] += x[j];
+      tesi_number_add(c->precision, c->x, at, x[j]);
     }
   }
 }
@@ -85,9 +83,8 @@ static TesStatus solve_colour(const TesSmoother *smoother, int colour, const voi
   const TesiDgPatchPlan *p = smoother->plan;
   const int start = p->first[colour], count = p->first[colour + 1] - start;
   if (p->device) return tesi_dg_patches_solve(smoother->context, p->device, start, count, r, x);
-  tesi_team_share(
-      p->threads, count, 1, run_patches,
-      &(Colour){.plan = p, .first = start, .single = smoother->op->precision == TES_SINGLE, .r = r, .x = x});
+  tesi_team_share(p->threads, count, 1, run_patches,
+                  &(Colour){.plan = p, .first = start, .precision = smoother->op->precision, .r = r, .x = x});
   return TES_OK;
 }
 
@@ -135,28 +132,6 @@ static const TesiSmootherTable table = {.apply = tesi_sweep_all_colours,
                                         .colours = colours_of,
                                         .apply_colours = apply_colours};
 
-static TesStatus list_patches(TesContext *ctx, TesiDgPatchPlan *p) {
-  TesStatus status = TES_OK;
-  const TesiStokesPatchAxis *a = p->axis;
-  const int all = a[0].vertices * a[1].vertices * a[2].vertices;
-  int count = 0;
-  p->colours = tesi_stokes_patch_boxes(a);
-  TES_ALLOC(&p->first, p->colours + 1);
-  TES_ALLOC(&p->vertex, all);
-  for (int c = 0; c < p->colours; c++) {
-    for (int v = 0; v < all; v++) {
-      const int vertex[3] = {v % a[0].vertices, v / a[0].vertices % a[1].vertices,
-                             v / a[0].vertices / a[1].vertices};
-      if (tesi_stokes_patch_colour(a, p->stokes->space->dim, false, vertex) != c) continue;
-      for (int d = 0; d < 3; d++) p->vertex[count][d] = vertex[d];
-      count++;
-    }
-    p->first[c + 1] = count;
-  }
-done:
-  return status;
-}
-
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -173,7 +148,11 @@ static TesStatus init(TesSmoother *smoother) {
     TES_TRY(tesi_stokes_patch_axis_create(ctx, p->stokes, d, 2, &p->axis[d]));
     if (d < p->stokes->space->dim) p->numbers *= 2 * (p->stokes->space->degree + 1);
   }
-  TES_TRY(list_patches(ctx, p));
+  const TesiStokesPatchAxis *a = p->axis;
+  p->colours = tesi_stokes_patch_boxes(a);
+  TES_ALLOC(&p->first, p->colours + 1);
+  TES_ALLOC(&p->vertex, a[0].vertices * a[1].vertices * a[2].vertices);
+  tesi_stokes_patch_list(a, p->stokes->space->dim, false, p->colours, p->first, p->vertex);
   if (tesi_has_kernels(ctx)) {
     TES_TRY(tesi_dg_patches_create(smoother->op, smoother->op->precision, p->axis, p->vertex,
                                    p->first[p->colours], false, &p->device));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/number.h"
 #include "base/simd_builds.h"
 #include "base/work.h"
 #include "basis/lagrange.h"
@@ -70,13 +71,6 @@ typedef struct Setup {
   TesPrecision precision;
 } Setup;
 
-static void put(const Setup *s, void *array, int64_t at, double value) {
-  if (s->precision == TES_DOUBLE)
-    ((double *)array)[at] = value;
-  else
-    ((float *)array)[at] = (float)value;
-}
-
 static int class_across(const Setup *s, const TesiLineCell *head, int t) {
   uint8_t end[2];
   tesi_line_ends(s->l->p, head, t, end);
@@ -88,8 +82,8 @@ static void put_basis(const Setup *s, int64_t batch, int lane, const TesiLineCel
   const int n = l->p->m->n, tables = l->p->m->dim - 1;
   for (int t = 0; t < tables; t++)
     for (int i = 0; i < n * n; i++)
-      put(s, l->S, ((batch * tables + t) * n * n + i) * l->lanes + lane,
-          head ? s->S[class_across(s, head, t + 1) * n * n + i] : 0);
+      tesi_number_set(s->precision, l->S, ((batch * tables + t) * n * n + i) * l->lanes + lane,
+                      head ? s->S[class_across(s, head, t + 1) * n * n + i] : 0);
 }
 
 /* Adds a K + b M of a cell; T[position][n] has the entry with the position j before at j. */
@@ -165,7 +159,8 @@ static void put_line(const Setup *s, int64_t batch, int lane, double *T) {
     if (head) make_band(s, line, mode, T);
     for (int64_t row = first + mode, at = 0; row < l->first_row[batch + 1]; row += l->modes, at++)
       for (int j = 0; j < n; j++)
-        put(s, l->factor, (row * n + j) * l->lanes + lane, at < positions ? T[at * n + j] : j == 0);
+        tesi_number_set(s->precision, l->factor, (row * n + j) * l->lanes + lane,
+                        at < positions ? T[at * n + j] : j == 0);
   }
 }
 

@@ -79,10 +79,6 @@ done:
   return status;
 }
 
-static TesiGrid grid_of(int64_t threads) {
-  return (TesiGrid){(unsigned)((threads + THREADS - 1) / THREADS), 1, 1};
-}
-
 TesStatus tesi_line_kernels_apply(const TesiLinePatches *l, const void *r, void *z) {
   TesContext *ctx = l->p->context;
   TesStatus status = TES_OK;
@@ -96,9 +92,12 @@ TesStatus tesi_line_kernels_apply(const TesiLinePatches *l, const void *r, void 
                       &positions};
   void *solve[] = {(void *)&l->gather.values, (void *)&l->factor_device, (void *)&l->first_device, &batches};
   void *to_nodes[] = {(void *)&l->gather.values, (void *)&l->batch_device, (void *)&l->S_device, &positions};
-  TES_TRY(tesi_kernel_launch(ctx, &l->to_modes, grid_of(positions * (int64_t)l->lanes), THREADS, 0, to_modes));
-  TES_TRY(tesi_kernel_launch(ctx, &l->solve, grid_of(l->batches * l->modes * l->lanes), THREADS, 0, solve));
-  TES_TRY(tesi_kernel_launch(ctx, &l->to_nodes, grid_of(positions * (int64_t)l->lanes), THREADS, 0, to_nodes));
+  TES_TRY(tesi_kernel_launch(ctx, &l->to_modes, tesi_grid(positions * (int64_t)l->lanes, THREADS), THREADS, 0,
+                             to_modes));
+  TES_TRY(tesi_kernel_launch(ctx, &l->solve, tesi_grid(l->batches * l->modes * l->lanes, THREADS), THREADS, 0,
+                             solve));
+  TES_TRY(tesi_kernel_launch(ctx, &l->to_nodes, tesi_grid(positions * (int64_t)l->lanes, THREADS), THREADS, 0,
+                             to_nodes));
   TES_TRY(tesi_gather_run(ctx, &l->gather, z));
 done:
   return status;

@@ -1,4 +1,5 @@
 /* Eigenbases and places of vertex patches, made on the host and copied to the device. */
+#include "base/number.h"
 #include "basis/eigen.h"
 #include "basis/lagrange.h"
 #include "device/upload.h"
@@ -14,19 +15,13 @@ typedef struct Tables {
   void *values;
 } Tables;
 
-static void put(const Tables *t, int64_t at, double value) {
-  if (t->precision == TES_DOUBLE)
-    ((double *)t->values)[at] = value;
-  else
-    ((float *)t->values)[at] = (float)value;
-}
-
 /* Zeros beyond the m modes, and ones as their eigenvalues. */
 static void put_table(const Tables *t, int64_t number, int m, const double *S, const double *lambda) {
   const int64_t at = number * t->size;
   for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++) put(t, at + i * t->row + j, S[i * m + j]);
-  for (int j = 0; j < t->row; j++) put(t, at + t->nodes * t->row + j, j < m ? lambda[j] : 1);
+    for (int j = 0; j < m; j++) tesi_number_set(t->precision, t->values, at + i * t->row + j, S[i * m + j]);
+  for (int j = 0; j < t->row; j++)
+    tesi_number_set(t->precision, t->values, at + t->nodes * t->row + j, j < m ? lambda[j] : 1);
 }
 
 static TesStatus make_tables(TesContext *ctx, const TesOperator *op, const TesiPatchLocal *local,
@@ -149,8 +144,7 @@ static void put_lane(const Tables *t, int64_t number, const TesiSurrogate *s, in
   double S[N * N], lambda[N];
   for (int i = 0; i < m * m + m; i++) {
     const int64_t from = at + (int64_t)i * s->lanes + lane;
-    const double value = t->precision == TES_DOUBLE ? ((const double *)s->tables)[from]
-                                                    : (double)((const float *)s->tables)[from];
+    const double value = tesi_number_get(t->precision, s->tables, from);
     *(i < m * m ? &S[i] : &lambda[i - m * m]) = value;
   }
   put_table(t, number, m, S, lambda);

@@ -30,41 +30,32 @@ done:
   return status;
 }
 
-/* Patches colour by colour; the x direction counts fastest, in colours and in vertices. */
-static void list_places(const TesSmoother *smoother, TesiStokesPlace *place) {
-  Plan *p = smoother->plan;
-  const TesiStokes *s = tesi_stokes_of(smoother->op);
-  const TesiStokesPatchAxis *a = p->axis;
-  int count = 0;
-  for (int c = 0; c < p->colours; c++) {
-    for (int z = 0; z < a[2].vertices; z++)
-      for (int y = 0; y < a[1].vertices; y++)
-        for (int x = 0; x < a[0].vertices; x++)
-          if (tesi_stokes_patch_colour(a, s->space->dim, smoother->red_black, (const int[]){x, y, z}) == c)
-            place[count++] = (TesiStokesPlace){
-                .vertex = {x, y, z}, .kind = {a[0].type[x], a[1].type[y], a[2].type[z]}, .nu = s->nu};
-    p->first[c + 1] = count;
-  }
-}
-
 static TesStatus fill_patches(const TesSmoother *smoother, Plan *p) {
   const TesOperator *op = smoother->op;
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiStokes *s = tesi_stokes_of(op);
   const TesiStokesPatchAxis *a = p->axis;
+  const int all = a[0].vertices * a[1].vertices * a[2].vertices;
   TesiStokesPlace *place = NULL;
+  int(*vertex)[3] = NULL;
   TesiStokesKind *kind[3] = {NULL, NULL, NULL};
   for (int d = 0; d < 3; d++) TES_TRY(tesi_stokes_patch_kinds(ctx, s->space, d, &p->axis[d], &kind[d]));
   TES_ALLOC(&p->first, p->colours + 1);
-  TES_ALLOC(&place, (int64_t)a[0].vertices * a[1].vertices * a[2].vertices);
-  list_places(smoother, place);
+  TES_ALLOC(&place, all);
+  TES_ALLOC(&vertex, all);
+  tesi_stokes_patch_list(a, s->space->dim, smoother->red_black, p->colours, p->first, vertex);
+  for (int i = 0; i < all; i++) {
+    place[i].nu = s->nu;
+    for (int d = 0; d < 3; d++) place[i].vertex[d] = vertex[i][d], place[i].kind[d] = a[d].type[vertex[i][d]];
+  }
   TES_TRY(tesi_stokes_patches_create(op, op->precision, (const TesiStokesKind *const *)kind,
                                      (const int[]){a[0].types, a[1].types, a[2].types}, place,
                                      p->first[p->colours], &p->patches));
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &kind[d]);
   tesi_free(ctx, &place);
+  tesi_free(ctx, &vertex);
   return status;
 }
 

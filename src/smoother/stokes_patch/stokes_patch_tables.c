@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/number.h"
 #include "smoother/stokes_patch/stokes_patch.h"
 
 /* Where numbers are appended. */
@@ -13,10 +14,7 @@ typedef struct Writer {
 } Writer;
 
 static void put_number(Writer *w, double value) {
-  if (w->precision == TES_DOUBLE)
-    ((double *)w->numbers)[w->at++] = value;
-  else
-    ((float *)w->numbers)[w->at++] = (float)value;
+  tesi_number_set(w->precision, w->numbers, w->at++, value);
 }
 
 /* factor A[row .. row + rows][column .. column + columns] of a matrix with `width` columns, or its transpose. */

@@ -187,11 +187,6 @@ static TesStatus restrict_box(const TesTransfer *transfer, const void *fine, voi
 }
 
 /* ---- passes -------------------------------------------------------------------------------------------- */
-static TesiGrid grid_of(long long cells) {
-  const long long blocks = (cells + 255) / 256, most = 1 << 20;
-  return (TesiGrid){(unsigned)(blocks < most ? blocks : most), 1, 1};
-}
-
 static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
@@ -211,7 +206,8 @@ static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, boo
     int cells = transfer->embedding[pass->direction].cells, adds = last && add;
     extents(transfer, pass->direction, pass->direction, &inner, &outer);
     void *arguments[] = {&from, &to, (void *)&pass->embedding, &inner, &cells, &outer, &adds};
-    TES_TRY(tesi_kernel_launch(ctx, &pass->prolongate, grid_of(inner * cells * outer), 256, 0, arguments));
+    TES_TRY(tesi_kernel_launch(ctx, &pass->prolongate, tesi_grid_most(inner * cells * outer, 256, 1 << 20),
+                               256, 0, arguments));
     from = to;
   }
 done:
@@ -235,7 +231,8 @@ static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *
     int cells = e->cells, lower = e->natural[0], upper = e->natural[1];
     extents(transfer, pass->direction, pass->direction, &inner, &outer);
     void *arguments[] = {&from, &to, (void *)&pass->embedding, &inner, &cells, &outer, &lower, &upper};
-    TES_TRY(tesi_kernel_launch(ctx, &pass->restrict_, grid_of(inner * cells * outer), 256, 0, arguments));
+    TES_TRY(tesi_kernel_launch(ctx, &pass->restrict_, tesi_grid_most(inner * cells * outer, 256, 1 << 20),
+                               256, 0, arguments));
     from = to;
   }
 done:

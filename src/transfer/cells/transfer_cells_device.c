@@ -1,6 +1,7 @@
 /* Transfers between forests as kernels: lists of the refined and of the other coarse cells, and the places of each
  * coarse node in the cells (src/kernels/transfer_cells.cu). */
 #include <string.h>
+#include "base/number.h"
 #include "base/team.h"
 #include "device/copies.h"
 #include "device/gather.h"
@@ -48,8 +49,8 @@ static TesStatus make_tables(const TesTransfer *transfer, bool refined, char **t
   for (int r = 0; r < (rows + 1) / 2; r++)
     for (int c = 0; c < half; c++) {
       const int at = r * m + c, opposite = r * m + m - 1 - c;
-      const double v = single ? ((float *)t->E[refined])[at] : ((double *)t->E[refined])[at],
-                   w = single ? ((float *)t->E[refined])[opposite] : ((double *)t->E[refined])[opposite];
+      const double v = tesi_number_get(transfer->precision, t->E[refined], at),
+                   w = tesi_number_get(transfer->precision, t->E[refined], opposite);
       even[r * half + c] = at == opposite ? v : (v + w) / 2;
       if (c < m / 2) odd[r * (m / 2) + c] = (v - w) / 2;
     }

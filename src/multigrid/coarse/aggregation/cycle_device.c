@@ -177,8 +177,8 @@ static TesStatus run_rows(const TesiAggregationDevice *d, Rows task) {
                        &task.c,
                        &task.p,
                        &task.y};
-  return tesi_kernel_launch(d->context, &m->kernel, (TesiGrid){(unsigned)((rows + each - 1) / each), 1, 1},
-                            THREADS, THREADS * sizeof(double), arguments);
+  return tesi_kernel_launch(d->context, &m->kernel, tesi_grid(rows, each), THREADS, THREADS * sizeof(double),
+                            arguments);
 }
 
 /* As smooth() of cycle.c. */

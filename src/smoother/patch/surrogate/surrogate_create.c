@@ -1,5 +1,6 @@
 /* Set-up of surrogate patches, one plane of patches at a time: evaluate a, fit, assemble and diagonalize. */
 #include <string.h>
+#include "base/number.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "basis/lagrange.h"
@@ -109,11 +110,7 @@ static bool fill_direction(const TesiSurrogate *s, const TesiSurrogateKernels *k
 
 /* S = 1, lambda = 0 for a direction that does not exist. */
 static void fill_absent(const TesOperator *op, int lanes, void *tables) {
-  for (int l = 0; l < lanes; l++)
-    if (op->precision == TES_DOUBLE)
-      ((double *)tables)[l] = 1;
-    else
-      ((float *)tables)[l] = 1;
+  for (int l = 0; l < lanes; l++) tesi_number_set(op->precision, tables, l, 1);
 }
 
 static bool fill_tables(const TesOperator *op, const TesiSurrogate *s, const TesiPatchFamily *const f[3],
