@@ -57,6 +57,15 @@ TeskOwned tesi_layout_ranges(const TesiLayout *layout) {
   return own;
 }
 
+TesStatus tesi_vector_read(const TesVector *v, double **values) {
+  TesContext *ctx = v->context;
+  TesStatus status = TES_OK;
+  TES_ALLOC(values, v->length);
+  TES_TRY(tes_vector_get(v, *values));
+done:
+  return status;
+}
+
 /* Of float32 numbers too the reciprocals are those of float64, rounded. */
 static void invert_double(const void *data, TesiSpan span) {
   double *const d = ((const TesVector *)data)->data;

@@ -220,9 +220,8 @@ TesStatus tesi_operator_apply_ref(const TesOperator *op, const TesVector *x, Tes
   double *xs = NULL, *ys = NULL;
   TES_TRY(check_vector(op, x, "x", true));
   TES_TRY(check_vector(op, y, "y", true));
-  TES_ALLOC(&xs, x->length);
   TES_ALLOC(&ys, y->length);
-  TES_TRY(tes_vector_get(x, xs));
+  TES_TRY(tesi_vector_read(x, &xs));
   TES_TRY(op->table->apply_ref(op, xs, ys));
   TES_TRY(tes_vector_set(y, ys));
 done:

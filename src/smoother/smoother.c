@@ -198,9 +198,8 @@ TesStatus tesi_smoother_apply_ref(const TesSmoother *smoother, const TesVector *
   TesStatus status = TES_OK;
   double *bs = NULL, *xs = NULL;
   TES_TRY(check_arguments(smoother, b, x, sweep, true));
-  TES_ALLOC(&bs, b->length);
   TES_ALLOC(&xs, x->length); /* zeros */
-  TES_TRY(tes_vector_get(b, bs));
+  TES_TRY(tesi_vector_read(b, &bs));
   if (!zero_guess) TES_TRY(tes_vector_get(x, xs));
   TES_TRY(smoother->table->apply_ref(smoother, bs, xs, sweep));
   TES_TRY(tes_vector_set(x, xs));

@@ -375,8 +375,7 @@ TesStatus tesi_slip_lift(const TesiSlip *slip, TesVector *u) {
   TesStatus status = TES_OK;
   const int dim = slip->dim;
   double *values = NULL;
-  TES_ALLOC(&values, u->length);
-  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(tesi_vector_read(u, &values));
   for (int64_t i = 0; i < slip->count; i++)
     for (int e = 0; e < dim * dim && slip->given[i]; e++)
       values[e / dim * slip->length + slip->node[i]] +=

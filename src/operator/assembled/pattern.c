@@ -2,6 +2,7 @@
  * lists of its cells. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/afford.h"
 #include "base/ascending.h"
 #include "base/team.h"
 #include "operator/assembled/pattern.h"
@@ -84,15 +85,8 @@ static int64_t row_columns(const TesiPatternCells *m, const TesiPattern *p, int6
 }
 
 TesStatus tesi_matrix_check_memory(TesContext *ctx, int64_t rows, int64_t entries) {
-  TesStatus status = TES_OK;
-  const double bytes = 12.0 * (double)entries + 8.0 * (double)rows, available = (double)tes_memory_available();
-  tesi_log(ctx, TES_LOG_DETAIL, "assembly: %lld rows, %lld entries, %.3g GiB", (long long)rows,
-           (long long)entries, bytes / (1 << 30));
-  if (bytes > available)
-    TES_FAIL(TES_OUT_OF_MEMORY, "the matrix of %lld entries needs %.3g GiB, %.3g GiB are free",
-             (long long)entries, bytes / (1 << 30), available / (1 << 30));
-done:
-  return status;
+  return tesi_afford(ctx, 12.0 * (double)entries + 8.0 * (double)rows, (double)tes_memory_available(), NULL,
+                     "the matrix of %lld rows and %lld entries needs", (long long)rows, (long long)entries);
 }
 
 typedef struct Rows {

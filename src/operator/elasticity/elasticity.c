@@ -124,11 +124,9 @@ static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   TesVector *r = NULL;
   TES_TRY(tes_vector_create(ctx, op->length, TES_DOUBLE, &r));
   TES_TRY(tesi_elasticity_apply_whole(op, u, r));
-  TES_ALLOC(&values, op->length);
-  TES_ALLOC(&given, op->length);
   TES_TRY(tes_vector_axpy(-1, r, b));
-  TES_TRY(tes_vector_get(b, values));
-  TES_TRY(tes_vector_get(u, given));
+  TES_TRY(tesi_vector_read(b, &values));
+  TES_TRY(tesi_vector_read(u, &given));
   lift_springs(op, given, values);
   for (int64_t i = 0; i < e->constrained; i++) values[e->list[i]] = 0;
   TES_TRY(tes_vector_set(b, values));

@@ -298,12 +298,10 @@ static TesStatus take_dual(const TesProblem *problem, const TesProblem *dual, We
   w->streamline = transport && transport->streamline;
   TES_TRY(tesi_space_cells(dual->space->part[0], &w->dual));
   TES_TRY(tesi_space_cells(problem->space->part[0], &w->space));
-  TES_ALLOC(&w->z, dual->space->length);
-  TES_ALLOC(&w->low, problem->space->length);
   TES_TRY(tesi_vector_create_on(problem->space->layout, TES_DOUBLE, &low));
   TES_TRY(tes_space_carry(dual->space, dual->u, problem->space, low));
-  TES_TRY(tes_vector_get(dual->u, w->z));
-  TES_TRY(tes_vector_get(low, w->low));
+  TES_TRY(tesi_vector_read(dual->u, &w->z));
+  TES_TRY(tesi_vector_read(low, &w->low));
 done:
   tes_vector_destroy(&low);
   return status;

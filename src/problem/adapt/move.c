@@ -123,9 +123,8 @@ static TesStatus share_out(const TesiLayout *from, const TesVector *u, const Tes
   TesContext *ctx = u->context;
   TesStatus status = TES_OK;
   double *here = NULL, *there = NULL;
-  TES_ALLOC(&here, from->length);
   TES_ALLOC(&there, to->length);
-  TES_TRY(tes_vector_get(u, here));
+  TES_TRY(tesi_vector_read(u, &here));
   TES_TRY(tesi_layout_move(from, here, to, there));
   TES_TRY(tes_vector_set(v, there));
 done:

@@ -1,5 +1,6 @@
 /* Cell patches as kernels (GPU, emulator): set-up data on the device, launches of src/kernels/cell_patch.cu. */
 #include <string.h>
+#include "base/afford.h"
 #include "device/gather.h"
 #include "device/upload.h"
 #include "smoother/cell_patch/cell_patch.h"
@@ -82,18 +83,10 @@ static double device_bytes(const TesiCellPatches *p, bool ordered) {
 }
 
 static TesStatus check_memory(const TesiCellPatches *p, bool ordered) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const double bytes = device_bytes(p, ordered), available = (double)tesi_context_device(ctx)->available(ctx);
-  tesi_log(ctx, TES_LOG_DETAIL, "cell patches of %lld cells: %.3g GiB on the device", (long long)p->m->cells,
-           bytes / (1 << 30));
-  if (bytes > available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "cell patches of %lld cells of degree %d need %.3g GiB on the device, %.3g GiB are free: use "
-             "solver.smoother: chebyshev, or refine less",
-             (long long)p->m->cells, p->m->degree, bytes / (1 << 30), available / (1 << 30));
-done:
-  return status;
+  return tesi_afford(
+      p->context, device_bytes(p, ordered), (double)tesi_context_device(p->context)->available(p->context),
+      "use solver.smoother: chebyshev, or refine less",
+      "cell patches of %lld cells of degree %d need on the device", (long long)p->m->cells, p->m->degree);
 }
 
 /* Blocks have cells with about LINES lines together, and a thread for each line. */

@@ -42,8 +42,7 @@ static TesStatus apply_cells(const TesiCellPatches *p, const double *r, double *
   int at[MOST * MOST * MOST];
   const TesVector w = {.context = ctx, .length = m->length, .precision = m->precision, .data = p->weight};
   TES_ALLOC(&A, m->cell_nodes * m->cell_nodes);
-  TES_ALLOC(&weight, m->length);
-  TES_TRY(tes_vector_get(&w, weight));
+  TES_TRY(tesi_vector_read(&w, &weight));
   memset(z, 0, (size_t)m->length * sizeof *z);
   for (int64_t c = 0; c < m->cells; c++) {
     const int32_t *index = m->index + c * m->cell_nodes;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/afford.h"
 #include "base/number.h"
 #include "base/simd_builds.h"
 #include "base/work.h"
@@ -200,21 +201,12 @@ done:
 }
 
 static TesStatus check_memory(const TesiLinePatches *l) {
-  TesContext *ctx = l->p->context;
-  TesStatus status = TES_OK;
   const TesiMapped *m = l->p->m;
   const double number = (double)tesi_precision_size(m->precision),
-               bytes = (double)(l->rows * l->lanes) * ((m->n + 1) * number + 4 + 8),
-               available = (double)tes_memory_available();
-  tesi_log(ctx, TES_LOG_DETAIL, "lines of %lld cells: %.3g GiB", (long long)m->cells, bytes / (1 << 30));
-  if (bytes > available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "lines of %lld cells of degree %d need %.3g GiB, %.3g GiB are free: use solver.smoother: "
-             "chebyshev, or "
-             "refine less",
-             (long long)m->cells, m->degree, bytes / (1 << 30), available / (1 << 30));
-done:
-  return status;
+               bytes = (double)(l->rows * l->lanes) * ((m->n + 1) * number + 4 + 8);
+  return tesi_afford(l->p->context, bytes, (double)tes_memory_available(),
+                     "use solver.smoother: chebyshev, or refine less",
+                     "lines of %lld cells of degree %d need", (long long)m->cells, m->degree);
 }
 
 static TesStatus fill(TesiLinePatches *l) {

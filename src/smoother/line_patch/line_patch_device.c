@@ -1,4 +1,5 @@
 /* Lines of cells as kernels (GPU, emulator): uploads, launches of src/kernels/line_patch.cu. */
+#include "base/afford.h"
 #include "device/upload.h"
 #include "smoother/line_patch/line_patch.h"
 
@@ -6,22 +7,14 @@ enum { THREADS = 128 };
 
 static TesStatus check_memory(const TesiLinePatches *l) {
   TesContext *ctx = l->p->context;
-  TesStatus status = TES_OK;
   const TesiMapped *m = l->p->m;
   const double size = (double)tesi_precision_size(m->precision), places = (double)(l->rows * l->lanes);
   const double bytes = places * (4 + m->n * size) +
                        (double)(l->batches * (m->dim - 1) * m->n * m->n * l->lanes) * size +
                        tesi_gather_bytes(m->precision, l->rows * l->lanes, m->nodes);
-  const double available = (double)tesi_context_device(ctx)->available(ctx);
-  tesi_log(ctx, TES_LOG_DETAIL, "lines of %lld cells: %.3g GiB on the device", (long long)m->cells,
-           bytes / (1 << 30));
-  if (bytes > available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "lines of %lld cells of degree %d need %.3g GiB on the device, %.3g GiB are free: use "
-             "solver.smoother: chebyshev, or refine less",
-             (long long)m->cells, m->degree, bytes / (1 << 30), available / (1 << 30));
-done:
-  return status;
+  return tesi_afford(ctx, bytes, (double)tesi_context_device(ctx)->available(ctx),
+                     "use solver.smoother: chebyshev, or refine less",
+                     "lines of %lld cells of degree %d need on the device", (long long)m->cells, m->degree);
 }
 
 /* Where the batches begin, and the batch of each position. */

@@ -86,8 +86,7 @@ TesStatus tesi_line_patches_apply_ref(const TesiCellPatches *p, const double *r,
   const TesiMapped *m = p->m;
   double *weight = NULL;
   const TesVector w = {.context = ctx, .length = m->length, .precision = m->precision, .data = p->weight};
-  TES_ALLOC(&weight, m->length);
-  TES_TRY(tes_vector_get(&w, weight));
+  TES_TRY(tesi_vector_read(&w, &weight));
   memset(z, 0, (size_t)m->length * sizeof *z);
   for (int64_t line = 0; line < p->lines->lines.count; line++)
     TES_TRY(add_line(p->lines, line, weight, r, z));

@@ -1,5 +1,6 @@
 #include "smoother/stokes_patch/stokes_patches.h"
 #include <stdlib.h>
+#include "base/afford.h"
 #include "device/upload.h"
 #include "space/rt_device.h"
 
@@ -53,16 +54,10 @@ done:
 }
 
 static TesStatus check_room(TesContext *ctx, double count, double size) {
-  TesStatus status = TES_OK;
-  const double room = (double)tesi_context_device(ctx)->available(ctx) / 2, gib = 1 << 30;
-  if (count * size > room)
-    TES_FAIL(
-        TES_OUT_OF_MEMORY,
-        "%.0f kinds of patches with inverse Schur complements of %.3g MB need %.3g GiB, %.3g GiB are free on "
-        "the device: use equal cells in more directions, fewer cells or a lower degree",
-        count, 1e-6 * size, count * size / gib, room / gib);
-done:
-  return status;
+  return tesi_afford(ctx, count * size, (double)tesi_context_device(ctx)->available(ctx) / 2,
+                     "use equal cells in more directions, fewer cells or a lower degree",
+                     "%.0f kinds of patches with inverse Schur complements of %.3g MB need on the device",
+                     count, 1e-6 * size);
 }
 
 /* Combination of kinds number i: the x direction counts fastest. */

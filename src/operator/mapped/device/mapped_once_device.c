@@ -1,6 +1,7 @@
 /* One-time results of kernels for a mapped operator: its diagonal and its assembled form
  * (src/kernels/mapped_diagonal.cu, mapped_csr.cu). */
 #include <string.h>
+#include "base/afford.h"
 #include "operator/assembled/matrix.h"
 #include "device/upload.h"
 #include "mesh/forest/hanging.h"
@@ -222,14 +223,11 @@ done:
 
 static TesStatus tell_memory(TesContext *ctx, int64_t rows, int64_t entries) {
   TesStatus status = TES_OK;
-  const double bytes = 12.0 * (double)entries + 4.0 * (double)rows,
-               available = (double)tesi_context_device(ctx)->available(ctx);
-  tesi_log(ctx, TES_LOG_DETAIL, "assembly on the device: %lld rows, %lld entries, %.3g GiB", (long long)rows,
-           (long long)entries, bytes / (1 << 30));
-  if (entries > INT32_MAX || bytes > available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "the matrix of %lld entries needs %.3g GiB, %.3g GiB are free, and at most 2^31 - 1",
-             (long long)entries, bytes / (1 << 30), available / (1 << 30));
+  TES_TRY(tesi_afford(
+      ctx, 12.0 * (double)entries + 4.0 * (double)rows, (double)tesi_context_device(ctx)->available(ctx), NULL,
+      "the matrix of %lld rows and %lld entries needs on the device", (long long)rows, (long long)entries));
+  if (entries > INT32_MAX)
+    TES_FAIL(TES_OUT_OF_MEMORY, "the matrix has %lld entries, at most 2^31 - 1", (long long)entries);
 done:
   return status;
 }

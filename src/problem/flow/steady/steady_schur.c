@@ -136,8 +136,7 @@ static TesStatus gradient(void *user, const TesVector *e, TesVector *y) {
   double *u = NULL;
   TES_TRY(tesi_taylor_hood_gradient(c->taylor_hood, e, y));
   TES_TRY(tesi_space_project(c->velocity, TES_DOUBLE, y->data));
-  TES_ALLOC(&u, y->length);
-  TES_TRY(tes_vector_get(y, u));
+  TES_TRY(tesi_vector_read(y, &u));
   for (int p = 0; p < c->velocity->parts; p++) {
     const TesiCellView *view;
     TES_TRY(tesi_space_cells(c->velocity->part[p], &view));

@@ -1,5 +1,6 @@
 /* Set-up of surrogate patches, one plane of patches at a time: evaluate a, fit, assemble and diagonalize. */
 #include <string.h>
+#include "base/afford.h"
 #include "base/number.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
@@ -58,12 +59,8 @@ static TesStatus count_groups(TesContext *ctx, TesiSurrogate *s, size_t value) {
   for (int c = 0; c < 8; c++) s->first_of_colour[c + 1] = s->first_of_colour[c] + of_colour[c];
   s->groups = s->first_of_colour[8];
   const double bytes = (double)values * (double)value + (double)s->groups * (double)sizeof *s->group;
-  const size_t available = tes_memory_available();
-  if (bytes > 0.9 * (double)available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "the eigenbases of %s patches need %.3g GiB, %.3g GiB are available; nodal needs 3 vectors",
-             s->local == TES_LOCAL_RANK1 ? "rank1" : "scaled", bytes / (1 << 30),
-             (double)available / (1 << 30));
+  TES_TRY(tesi_afford(ctx, bytes, 0.9 * (double)tes_memory_available(), "nodal needs 3 vectors",
+                      "the eigenbases of %s patches need", s->local == TES_LOCAL_RANK1 ? "rank1" : "scaled"));
   TES_ALLOC(&s->group, s->groups);
   TES_TRY(tesi_alloc(ctx, (size_t)values, value, &s->tables));
 done:
