@@ -24,4 +24,20 @@ static inline int tesi_ascending_double(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Lists of `count` numbers, the first that differ decide. */
+static inline int tesi_ascending_list(const int32_t *a, const int32_t *b, int count) {
+  for (int i = 0; i < count; i++)
+    if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+  return 0;
+}
+
+/* A few numbers. */
+static inline void tesi_sort_few(int count, int32_t *v) {
+  for (int i = 1; i < count; i++)
+    for (int j = i; j > 0 && v[j] < v[j - 1]; j--) {
+      const int32_t swap = v[j];
+      v[j] = v[j - 1], v[j - 1] = swap;
+    }
+}
+
 #endif

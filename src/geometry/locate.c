@@ -154,9 +154,7 @@ typedef struct Bins {
 } Bins;
 
 static int bin_of(const Bins *b, int d, double x) {
-  const double width = b->box.high[d] - b->box.low[d];
-  const double place = width > 0 ? (x - b->box.low[d]) / width * b->bins[d] : 0;
-  return place >= b->bins[d] ? b->bins[d] - 1 : place > 0 ? (int)place : 0;
+  return tesi_box_bin(&b->box, d, b->bins[d], x);
 }
 
 static int64_t bin_at(const Bins *b, const int at[3]) {

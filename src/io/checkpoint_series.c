@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/text.h"
 #include "io/checkpoint.h"
 #include "base/ascending.h"
 #include "space/space.h"
@@ -150,8 +151,7 @@ static TesStatus list_files(Series *s, const char *pattern, size_t count, char *
     const int found = tes_space_mesh(tes_checkpoint_space(checkpoint))->dim;
     TES_CHECK(found == dim, "%s is of %d dimensions, the mesh has %d", paths[i], found, dim);
     s->file[s->files].time = tes_checkpoint_contents(checkpoint)->time;
-    s->file[s->files].path = tesi_strdup(ctx, paths[i]);
-    if (!s->file[s->files++].path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
+    TES_TRY(tesi_copy_text(ctx, paths[i], &s->file[s->files++].path));
     Held first = {.file = -1};
     status = i ? TES_OK : take_components(s, checkpoint, &first); /* missing fields fail here */
     let_go(&first);

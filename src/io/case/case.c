@@ -1,5 +1,6 @@
 /* Cases: from a file or a text to the checked struct. */
 #include <string.h>
+#include "base/text.h"
 #include "io/case/case_reader.h"
 #include "io/file.h"
 #include "parallel/comm.h"
@@ -58,8 +59,7 @@ TesStatus tesi_case_create(TesContext *ctx, const char *text, size_t length, con
   TES_NEW(&r);
   r->ctx = ctx, r->name = name, r->by = by, r->failure = TES_INVALID_INPUT;
   r->draft.c.context = ctx;
-  r->draft.c.name = tesi_strdup(ctx, name);
-  if (!r->draft.c.name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of the case");
+  TES_TRY(tesi_copy_text(ctx, name, &r->draft.c.name));
   TES_TRY(read_text(r, text, length, override_count, overrides));
   TES_TRY(tesi_case_keep_source(&r->draft.c, text, override_count, overrides));
 done:

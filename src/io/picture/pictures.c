@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/types.h>
 #include "base/grow.h"
+#include "base/text.h"
 #include "base/work.h"
 #include "io/picture/picture.h"
 #include "parallel/comm.h"
@@ -120,8 +121,8 @@ static void destroy(TesPictures **pictures) {
 TesStatus tesi_pictures_add(TesContext *ctx, TesPictures **pictures, const TesiPictureFrame *frame,
                             TesiExtent *extent, TesiPictureSource *source, const char *path) {
   TesStatus status = TES_OK;
-  char *name = tesi_strdup(ctx, path);
-  if (!name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a picture");
+  char *name = NULL;
+  TES_TRY(tesi_copy_text(ctx, path, &name));
   if (!*pictures) {
     TES_NEW(pictures);
     **pictures = (TesPictures){

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "basis/gauss.h"
 #include "mesh/forest/forest_p4est.h"
 #include "mesh/inner_faces.h"
@@ -50,8 +52,7 @@ static TesStatus copy_names(TesContext *ctx, int count, const char *const *from,
   for (int i = 0; i < count; i++) {
     TES_CHECK(from && from[i] && *from[i], "name %d of a boundary or material is empty", i);
     for (int j = 0; j < i; j++) TES_CHECK(strcmp(from[i], from[j]) != 0, "the name %s stands twice", from[i]);
-    (*to)[i] = tesi_strdup(ctx, from[i]);
-    if (!(*to)[i]) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
+    TES_TRY(tesi_copy_text(ctx, from[i], &(*to)[i]));
   }
 done:
   return status;
@@ -202,11 +203,6 @@ done:
   return status;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes) { /* FNV-1a */
-  for (size_t i = 0; i < bytes; i++) hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
-  return hash;
-}
-
 static uint64_t find_identity(const TesiTrees *c) {
   const struct {
     int64_t dim, degree, trees, periodic;
@@ -216,21 +212,21 @@ static uint64_t find_identity(const TesiTrees *c) {
             c->trees,
             c->periodic[0] + 2 * c->periodic[1] + 4 * c->periodic[2],
             {c->centre[0], c->centre[1], c->centre[2], c->radius, c->inner, c->core}};
-  uint64_t hash = hash_bytes(0xcbf29ce484222325u, &head, sizeof head);
-  hash = hash_bytes(hash, c->nodes, (size_t)(c->trees * c->tree_nodes * c->dim) * sizeof *c->nodes);
-  hash = hash_bytes(hash, c->vertices, (size_t)(c->trees << c->dim) * sizeof *c->vertices);
-  hash = hash_bytes(hash, c->boundary, (size_t)(c->trees * 2 * c->dim) * sizeof *c->boundary);
-  hash = hash_bytes(hash, c->material, (size_t)c->trees * sizeof *c->material);
-  if (c->map) hash = hash_bytes(hash, c->map, (size_t)c->trees);
-  if (c->parts) hash = hash_bytes(hash, c->part, (size_t)c->parts * sizeof *c->part);
+  uint64_t hash = tesi_hash(TESI_HASH, &head, sizeof head);
+  hash = tesi_hash(hash, c->nodes, (size_t)(c->trees * c->tree_nodes * c->dim) * sizeof *c->nodes);
+  hash = tesi_hash(hash, c->vertices, (size_t)(c->trees << c->dim) * sizeof *c->vertices);
+  hash = tesi_hash(hash, c->boundary, (size_t)(c->trees * 2 * c->dim) * sizeof *c->boundary);
+  hash = tesi_hash(hash, c->material, (size_t)c->trees * sizeof *c->material);
+  if (c->map) hash = tesi_hash(hash, c->map, (size_t)c->trees);
+  if (c->parts) hash = tesi_hash(hash, c->part, (size_t)c->parts * sizeof *c->part);
   for (int d = 0; d < c->dim && c->deform[0]; d++) {
     const char *text = tes_function_text(c->deform[d]);
-    hash = hash_bytes(hash, text, strlen(text) + 1);
+    hash = tesi_hash(hash, text, strlen(text) + 1);
   }
   for (int i = 0; i < c->boundaries; i++)
-    hash = hash_bytes(hash, c->boundary_name[i], strlen(c->boundary_name[i]) + 1);
+    hash = tesi_hash(hash, c->boundary_name[i], strlen(c->boundary_name[i]) + 1);
   for (int i = 0; i < c->materials; i++)
-    hash = hash_bytes(hash, c->material_name[i], strlen(c->material_name[i]) + 1);
+    hash = tesi_hash(hash, c->material_name[i], strlen(c->material_name[i]) + 1);
   return hash;
 }
 
@@ -257,8 +253,7 @@ static TesStatus name_rest(TesiTrees *c, const char *name) {
   if (number == c->boundaries) {
     TES_ALLOC(&names, number + 1);
     if (number) memcpy(names, c->boundary_name, (size_t)number * sizeof *names);
-    names[number] = tesi_strdup(ctx, name);
-    if (!names[number]) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
+    TES_TRY(tesi_copy_text(ctx, name, &names[number]));
     tesi_free(ctx, &c->boundary_name);
     c->boundary_name = names, names = NULL;
     c->boundaries++;

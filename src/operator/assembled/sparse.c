@@ -93,13 +93,6 @@ done:
   return status;
 }
 
-static void free_matrix(TesContext *ctx, TesiMatrix *matrix) {
-  tesi_free(ctx, &matrix->row);
-  tesi_free(ctx, &matrix->column);
-  tesi_free(ctx, &matrix->value);
-  *matrix = (TesiMatrix){0};
-}
-
 static TesStatus upload_matrix(TesContext *ctx, TesiMatrix *m, TesiDeviceMatrix *made) {
   TesStatus status = TES_OK;
   int32_t *row = NULL;
@@ -127,7 +120,7 @@ static TesStatus take_on_host(TesContext *ctx, TesiMatrix *m, TesiSparse *s) {
   if (!rounded) m->value = NULL;
   m->row = NULL, m->column = NULL;
 done:
-  free_matrix(ctx, m);
+  tesi_matrix_destroy(ctx, m);
   return status;
 }
 
@@ -147,7 +140,7 @@ TesStatus tesi_sparse_create(TesContext *ctx, TesiMatrix *matrix, int64_t column
     s = NULL;
   }
 done:
-  free_matrix(ctx, matrix);
+  tesi_matrix_destroy(ctx, matrix);
   tesi_sparse_destroy(ctx, &s);
   return status;
 }
