@@ -164,24 +164,6 @@ done:
   return status;
 }
 
-static TesStatus transpose(TesContext *ctx, const TesiMatrix *H, int64_t columns, TesiMatrix *transposed) {
-  TesStatus status = TES_OK;
-  TesiMatrix *t = transposed;
-  *t = (TesiMatrix){.rows = columns, .entries = H->entries};
-  TES_ALLOC(&t->row, columns + 2);
-  TES_ALLOC(&t->column, H->entries);
-  TES_ALLOC(&t->value, H->entries);
-  for (int64_t e = 0; e < H->entries; e++) t->row[H->column[e] + 2]++;
-  for (int64_t i = 0; i < columns; i++) t->row[i + 2] += t->row[i + 1];
-  for (int64_t i = 0; i < H->rows; i++)
-    for (int64_t e = H->row[i]; e < H->row[i + 1]; e++) {
-      const int64_t at = t->row[H->column[e] + 1]++;
-      t->column[at] = (int32_t)i, t->value[at] = H->value[e];
-    }
-done:
-  return status;
-}
-
 /* H, H', and A over all nodes. */
 static TesStatus make_hanging(const TesOperator *o, Plan *p) {
   TesContext *ctx = o->context;
@@ -197,7 +179,7 @@ static TesStatus make_hanging(const TesOperator *o, Plan *p) {
   const int64_t length = o->space->length, rows = H.rows;
   TES_TRY(tes_operator_create(ctx, &desc, &from));
   TES_TRY(make_matrix(ctx, &from, precision, &p->A));
-  TES_TRY(transpose(ctx, &H, length, &transposed));
+  TES_TRY(tesi_matrix_transpose(ctx, &H, length, &transposed));
   TES_TRY(tesi_sparse_create(ctx, &transposed, rows, precision, &p->transposed));
   TES_TRY(tesi_sparse_create(ctx, &H, length, precision, &p->H));
   TES_TRY(device->allocate(ctx, (size_t)rows * tesi_precision_size(precision), &p->u));

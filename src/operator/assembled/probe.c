@@ -113,25 +113,6 @@ done:
   return status;
 }
 
-/* Entries of the pattern by colour of their columns. */
-static TesStatus sort_entries(Probe *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesiMatrix *n = &p->nodes;
-  TES_ALLOC(&p->first, p->colours + 2);
-  TES_ALLOC(&p->place, n->entries);
-  TES_ALLOC(&p->row_of, n->entries);
-  for (int64_t e = 0; e < n->entries; e++) p->first[p->colour[n->column[e]] + 2]++;
-  for (int c = 0; c < p->colours; c++) p->first[c + 2] += p->first[c + 1];
-  for (int64_t i = 0; i < n->rows; i++)
-    for (int64_t e = n->row[i]; e < n->row[i + 1]; e++) {
-      p->place[p->first[p->colour[n->column[e]] + 1]++] = e;
-      p->row_of[e] = (int32_t)i;
-    }
-done:
-  return status;
-}
-
 /* ---- entries ------------------------------------------------------------------------------------------- */
 
 /* A has, in each row, the entries of the pattern for each of its blocks. */
@@ -279,7 +260,7 @@ TesStatus tesi_operator_probe(const TesOperator *op, TesiMatrix *matrix) {
   if (!op->local) TES_TRY(tesi_one_rank(ctx, "a matrix made from products"));
   TES_TRY(find_nodes(&p));
   TES_TRY(colour_nodes(&p));
-  TES_TRY(sort_entries(&p));
+  TES_TRY(tesi_matrix_by_colour(ctx, &p.nodes, p.colours, p.colour, &p.first, &p.place, &p.row_of));
   TES_TRY(create_matrix(&p, &A));
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &p.x));
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &p.y));
