@@ -5,7 +5,7 @@
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "base/team.h"
 #include "basis/blas.h"
 #include "device/kernel.h"

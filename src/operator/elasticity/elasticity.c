@@ -2,7 +2,7 @@
 #include "operator/elasticity/elasticity.h"
 #include <stdio.h>
 #include <string.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "device/kernel.h"

@@ -1,6 +1,6 @@
 /* The numbers of an elasticity operator: geometry and coefficients at points, eight cells at a time. */
 #include <math.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "base/work.h"
 #include "functional/batch.h"
 #include "operator/elasticity/elasticity.h"

@@ -1,7 +1,7 @@
 /* See face_mass.h. */
 #include "operator/mapped/face_mass.h"
 #include <string.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "device/kernel.h"
 
 TesStatus tesi_face_mass_create(const TesiCellView *space, int64_t faces, TesiFaceMass *mass) {

@@ -1,7 +1,7 @@
 /* Mapped operators with hanging nodes: C' K C cell by cell, with the interpolation C of space.h. Here are tables for
  * the host's kernels, and operations on single cells. */
 #include <string.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 #include "operator/mapped/host/mapped_host.h"

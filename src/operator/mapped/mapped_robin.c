@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "operator/form.h"
 #include "operator/mapped/face_mass.h"
 #include "operator/mapped/mapped_robin.h"

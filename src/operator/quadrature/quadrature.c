@@ -1,5 +1,5 @@
 /* The quadrature form of the diffusion operator: plan, tiles, and the loop over them. */
-#include "base/number.h"
+#include "base/real.h"
 #include "operator/form.h"
 #include "operator/operator_periodic.h"
 #include "operator/quadrature/quadrature.h"

@@ -1,7 +1,7 @@
 /* Coefficients of the quadrature form: evaluated at the Gauss points of all cells and natural faces, in parallel,
  * checked, and stored in the order in which the kernels read them. */
 #include <math.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "base/work.h"
 #include "operator/quadrature/quadrature.h"
 

@@ -2,7 +2,7 @@
  * in a kernel made from their text (src/kernels/coefficients.cu). Functions of the caller are evaluated at the Gauss
  * points on the host, in parallel, and copied part by part. Both are checked. */
 #include <math.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "device/table_text.h"
 #include "operator/quadrature/quadrature_device.h"
 #include "base/team.h"

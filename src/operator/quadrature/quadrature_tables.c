@@ -1,5 +1,5 @@
 /* The 1D tables of the quadrature form, whole and as even-odd halves, in the operator's precision. */
-#include "base/number.h"
+#include "base/real.h"
 #include "basis/lagrange.h"
 #include "operator/quadrature/quadrature.h"
 

@@ -1,6 +1,6 @@
 /* The separable form: constant coefficients on a box. Set-up, diagonal and cost. The contractions are in the SIMD
  * builds. */
-#include "base/number.h"
+#include "base/real.h"
 #include "operator/form.h"
 #include "operator/operator_periodic.h"
 #include "operator/separable/separable.h"

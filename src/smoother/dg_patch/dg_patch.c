@@ -1,5 +1,5 @@
 #include "smoother/dg_patch/dg_patch.h"
-#include "base/number.h"
+#include "base/real.h"
 #include "operator/dg/dg.h"
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/afford.h"
-#include "base/number.h"
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/work.h"
 #include "basis/lagrange.h"

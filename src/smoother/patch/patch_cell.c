@@ -1,5 +1,5 @@
 /* The reference cell of the nested sweep: modes of its bubbles, and how they couple to its vertices. */
-#include "base/number.h"
+#include "base/real.h"
 #include "basis/eigen.h"
 #include "basis/lagrange.h"
 #include "smoother/patch/patch_plan.h"

@@ -1,5 +1,5 @@
 /* Eigenbases and places of vertex patches, made on the host and copied to the device. */
-#include "base/number.h"
+#include "base/real.h"
 #include "basis/eigen.h"
 #include "basis/lagrange.h"
 #include "device/upload.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/afford.h"
-#include "base/number.h"
+#include "base/real.h"
 #include "smoother/stokes_patch/stokes_patch.h"
 
 /* Where numbers are appended. */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "base/team.h"
 #include "device/upload.h"
 

@@ -1,6 +1,6 @@
 /* Host transfers: tables of the embeddings, tasks with their workspace, kernels chosen by the context's SIMD width. */
 #include <math.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "transfer/box/transfer_box_plan.h"

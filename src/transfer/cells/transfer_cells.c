@@ -1,7 +1,7 @@
 /* Transfers cell by cell: families, who writes a node, tables, chunks; the loops are in transfer_cells_body.h. */
 #include "transfer/cells/transfer_cells.h"
 #include <string.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/work.h"
 #include "basis/lagrange.h"

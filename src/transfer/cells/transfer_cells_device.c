@@ -1,7 +1,7 @@
 /* Transfers between forests as kernels: lists of the refined and of the other coarse cells, and the places of each
  * coarse node in the cells (src/kernels/transfer_cells.cu). */
 #include <string.h>
-#include "base/number.h"
+#include "base/real.h"
 #include "base/team.h"
 #include "device/copies.h"
 #include "device/gather.h"

@@ -7,7 +7,7 @@
  *             degree m: [m + 1]^dim, x fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A /
  *             |J|, A as in mapped_points_body.h
  *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
-#include "base/number.h"
+#include "base/real.h"
 #include "base/work.h"
 #include <string.h>
 #include "geometry/geometry.h"

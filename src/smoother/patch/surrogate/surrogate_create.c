@@ -1,7 +1,7 @@
 /* Set-up of surrogate patches, one plane of patches at a time: evaluate a, fit, assemble and diagonalize. */
 #include <string.h>
 #include "base/afford.h"
-#include "base/number.h"
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "basis/lagrange.h"

@@ -1,6 +1,6 @@
 /* Numbers in float64 or float32, one by one: for set-up and plain versions; loops have one version per precision. */
-#ifndef TESI_NUMBER_H
-#define TESI_NUMBER_H
+#ifndef TESI_REAL_H
+#define TESI_REAL_H
 
 #include <stdint.h>
 #include "tessera/context.h"
