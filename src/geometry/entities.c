@@ -5,7 +5,7 @@
 #include "geometry/entities.h"
 #include <string.h>
 #include "base/ascending.h"
-#include "geometry/random.h"
+#include "base/random.h"
 
 typedef struct Entity {
   int32_t vertex[4]; /* ascending; -1 where there are fewer; vertex[0] = -1: free */

@@ -5,6 +5,7 @@
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
+#include "base/random.h"
 #include "base/real.h"
 #include "base/team.h"
 #include "basis/blas.h"
@@ -17,12 +18,8 @@ typedef struct Vectors {
   TesVector *r, *z, *p, *q;
 } Vectors;
 
-/* splitmix64 of the node number */
 static double start_value(int64_t n) {
-  uint64_t bits = ((uint64_t)n + 1) * 0x9e3779b97f4a7c15u;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-  return (double)(int64_t)(bits ^ (bits >> 31)) / 9223372036854775808.0;
+  return (double)(int64_t)tesi_random_mix(((uint64_t)n + 1) * 0x9e3779b97f4a7c15u) / 9223372036854775808.0;
 }
 
 void tesi_start_vector(const TesSpace *space, double *v) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/integer.h"
 #include "mesh/forest/gmsh_build.h"
 #include "mesh/forest/gmsh_places.h"
 
@@ -167,9 +168,9 @@ TesStatus tesi_gmsh_periodic_roots(const TesiGmsh *mesh, int32_t *parent) {
                 (long long)mesh->pair[i][s]);
       at[s] = (int32_t)found;
     }
-    parent[tesi_gmsh_root(parent, at[0])] = tesi_gmsh_root(parent, at[1]);
+    parent[tesi_root_of(parent, at[0])] = tesi_root_of(parent, at[1]);
   }
-  for (int64_t i = 0; i < mesh->nodes; i++) parent[i] = tesi_gmsh_root(parent, (int32_t)i);
+  for (int64_t i = 0; i < mesh->nodes; i++) parent[i] = tesi_root_of(parent, (int32_t)i);
 done:
   return status;
 }

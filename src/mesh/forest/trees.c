@@ -4,17 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
+#include "base/integer.h"
 #include "base/team.h"
 #include "base/text.h"
 #include "basis/gauss.h"
 #include "mesh/forest/forest_p4est.h"
 #include "mesh/inner_faces.h"
-
-static int power(int base, int exponent) {
-  int result = 1;
-  for (int i = 0; i < exponent; i++) result *= base;
-  return result;
-}
 
 TesiTrees *tesi_trees_retain(TesiTrees *coarse) {
   atomic_fetch_add(&coarse->references, 1);
@@ -89,11 +84,11 @@ static TesStatus check_cells(TesContext *ctx, int dim, const TesCellsDesc *c) {
   TES_CHECK(c->nodes && c->vertices, "a coarse mesh needs nodes and vertices");
   TES_CHECK(c->boundaries >= 0 && c->materials >= 0, "a negative number of names");
   Nodes nodes = {.from = c->nodes, .wrong = INT64_MAX};
-  const int64_t count = c->trees * power(degree + 1, dim) * dim;
+  const int64_t count = c->trees * tesi_power(degree + 1, dim) * dim;
   tesi_team_for(tesi_team_threads(ctx, count), count, check_nodes, &nodes);
   if (nodes.wrong < INT64_MAX)
     TES_FAIL(TES_NAN, "tree %lld has a node that is not finite",
-             (long long)(nodes.wrong / (power(degree + 1, dim) * dim)));
+             (long long)(nodes.wrong / (tesi_power(degree + 1, dim) * dim)));
   for (int64_t i = 0; i < c->trees << dim; i++)
     TES_CHECK(c->vertices[i] >= 0, "vertex %d of tree %lld has number %d", (int)(i % (1 << dim)),
               (long long)(i >> dim), c->vertices[i]);
@@ -151,7 +146,7 @@ static TesStatus copy_arrays(TesContext *ctx, const TesCellsDesc *d, TesiTrees *
   const int dim = c->dim;
   c->trees = d->trees;
   c->degree = d->degree ? d->degree : 1;
-  c->tree_nodes = power(c->degree + 1, dim);
+  c->tree_nodes = tesi_power(c->degree + 1, dim);
   tesi_gauss_lobatto(c->degree + 1, c->node, NULL);
   TES_ALLOC(&c->nodes, c->trees * c->tree_nodes * dim);
   const int64_t count = c->trees * c->tree_nodes * dim;

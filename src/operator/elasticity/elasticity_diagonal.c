@@ -2,6 +2,7 @@
  * e_c', hence with the metric w|J| K (..) K' at points. It is computed with squares of 1D tables; at hanging nodes as
  * in mapped_hanging_diagonal.c. Eight cells at a time, chunks in the order of the operator. */
 #include <string.h>
+#include "base/integer.h"
 #include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/team.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/integer.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "basis/eigen.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/afford.h"
+#include "base/integer.h"
 #include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/work.h"

@@ -2,6 +2,7 @@
  * TesiMapped. */
 #include <stdio.h>
 #include <string.h>
+#include "base/integer.h"
 #include "base/team.h"
 #include "device/tuning.h"
 #include "device/upload.h"

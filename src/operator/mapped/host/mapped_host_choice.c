@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "base/ascending.h"
+#include "base/integer.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "operator/mapped/host/mapped_host.h"

@@ -7,29 +7,24 @@
  *             degree m: [m + 1]^dim, x fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A /
  *             |J|, A as in mapped_points_body.h
  *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
+#include <string.h>
+#include "base/integer.h"
 #include "base/real.h"
 #include "base/work.h"
-#include <string.h>
 #include "geometry/geometry.h"
 #include "operator/mapped/host/mapped_dense.h"
 #include "operator/mapped/host/mapped_host.h"
 #include "operator/mapped/mapped_fill.h"
 
-static int64_t power(int64_t base, int exponent) {
-  int64_t result = 1;
-  for (int i = 0; i < exponent; i++) result *= base;
-  return result;
-}
-
 /* Numbers per cell. */
 static int64_t numbers(const TesiMappedHost *plan) {
   switch (plan->factors) {
   case TES_FACTORS_VERTICES:
-    return plan->stiffness ? (int64_t)plan->dim << plan->dim : power(3, plan->dim);
+    return plan->stiffness ? (int64_t)plan->dim << plan->dim : tesi_power(3, plan->dim);
   case TES_FACTORS_AFFINE:
     return plan->entries;
   case TES_FACTORS_WEIGHTS:
-    return plan->entries * plan->points + plan->dim * power(plan->geometry_degree + 1, plan->dim);
+    return plan->entries * plan->points + plan->dim * tesi_power(plan->geometry_degree + 1, plan->dim);
   case TES_FACTORS_MATRIX:
     return plan->nodes * (plan->nodes + (plan->mass ? 1 : -1)) / 2;
   default:
