@@ -346,7 +346,8 @@ TesStatus tesi_report_text(TesContext *ctx, const TesReport *report, char **text
   *text = NULL;
   put_all(&w, report);
   printed = w.complete ? cJSON_Print(w.root) : NULL;
-  if (printed) TES_TRY(tesi_copy_text(ctx, printed, text));
+  if (!printed) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the report");
+  TES_TRY(tesi_copy_text(ctx, printed, text));
 done:
   cJSON_free(printed);
   cJSON_Delete(w.root);
