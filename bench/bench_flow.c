@@ -5,7 +5,6 @@
  * about 0.3. Steps are timed one by one after --warm others (30: by then the guesses for the pressure are good); the
  * median is printed. Then the parts of a step are timed, median of 5 runs of 10: over-integrated convection,
  * divergence, gradient, the operator of the momentum equation, and the mass of the velocity. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "common.h"

@@ -33,8 +33,7 @@ static void launch(const TesiKernel *kernel, unsigned blocks, void **arguments) 
 static void get_kernels(Cg *cg) {
   TesiProgram *program;
   const size_t shared = THREADS * sizeof(double);
-  const TesiProgramDesc desc = {.file = "mapped_cg.cu",
-                                .options = {bench.precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "mapped_cg.cu", .real = bench.precision};
   must(tesi_program_get(bench.ctx, &desc, &program));
   must(tesi_kernel_get(bench.ctx, program, "tesk_cg_start", shared, &cg->start));
   must(tesi_kernel_get(bench.ctx, program, "tesk_cg_first", shared, &cg->first));

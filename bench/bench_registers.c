@@ -188,14 +188,15 @@ done:
 
 /* Vectors of conjugate gradients and GMRES: precisions of the cycle, the basis and products. */
 static TesStatus compile_krylov(TesContext *ctx) {
-  static const char *const types[][3] = {{"real=float", "basis_real=float", "product_real=float"},
-                                         {"real=float", "basis_real=float", "product_real=double"},
-                                         {"real=float", "basis_real=double", "product_real=double"},
-                                         {"real=double", "basis_real=double", "product_real=double"}};
+  static const char *const types[][2] = {{"basis_real=float", "product_real=float"},
+                                         {"basis_real=float", "product_real=double"},
+                                         {"basis_real=double", "product_real=double"},
+                                         {"basis_real=double", "product_real=double"}};
   TesStatus status = TES_OK;
   TesiProgram *program;
   for (int i = 0; i < 4; i++) {
-    const TesiProgramDesc desc = {.file = "krylov.cu", .options = {types[i][0], types[i][1], types[i][2]}};
+    const TesiProgramDesc desc = {
+        .file = "krylov.cu", .real = i < 3 ? TES_SINGLE : TES_DOUBLE, .types = {types[i][0], types[i][1]}};
     TES_TRY(tesi_program_get(ctx, &desc, &program));
   }
 done:

@@ -156,7 +156,7 @@ static double nodal_error(const Bench *s) {
   if (device->kernels) {
     TesiProgram *program;
     TesiKernel kernel;
-    const TesiProgramDesc desc = {.file = "outer.cu", .options = {"real=double"}};
+    const TesiProgramDesc desc = {.file = "outer.cu"};
     must(device->allocate(ctx, (size_t)nodes * sizeof *f, &table));
     must(device->to_device(ctx, table, f, (size_t)nodes * sizeof *f));
     must(tesi_program_get(ctx, &desc, &program));

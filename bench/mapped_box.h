@@ -79,16 +79,13 @@ static inline TesiMappedKernelDesc describe(const Job *job) {
 
 /* ---- the mesh, on the device --------------------------------------------------------------------------- */
 static inline void box_kernel(const Job *job, const char *name, bool factors, void **arguments) {
-  char n[16], q[16], mass[16], stiffness[16];
   TesiProgram *program;
   TesiKernel kernel;
   const bool single = factors ? bench.factors == TES_SINGLE : bench.precision == TES_SINGLE;
-  snprintf(n, sizeof n, "N=%d", job->n);
-  snprintf(q, sizeof q, "Q=%d", job->q);
-  snprintf(mass, sizeof mass, "MASS=%d", job->mass);
-  snprintf(stiffness, sizeof stiffness, "STIFFNESS=%d", job->stiffness);
-  const TesiProgramDesc desc = {.file = "mapped_box.cu",
-                                .options = {single ? "real=float" : "real=double", n, q, mass, stiffness}};
+  const TesiProgramDesc desc = {
+      .file = "mapped_box.cu",
+      .real = single ? TES_SINGLE : TES_DOUBLE,
+      .macros = {{"N", job->n}, {"Q", job->q}, {"MASS", job->mass}, {"STIFFNESS", job->stiffness}}};
   must(tesi_program_get(bench.ctx, &desc, &program));
   must(tesi_kernel_get(bench.ctx, program, name, 0, &kernel));
   must(tesi_kernel_launch(bench.ctx, &kernel, (TesiGrid){4224, 1, 1}, 256, 0, arguments));

@@ -100,17 +100,10 @@ static bool parse_simd(CliCommon *common) {
   return choice >= 0;
 }
 
-static bool parse_ranks(CliCommon *common) {
+static bool parse_count(const char *option, double most, int *count) {
   double number = 0;
-  const bool good = cli_parse_numbers("ranks", optarg, true, 1, 65536, 1, &number) == 1;
-  common->ranks = (int)number;
-  return good;
-}
-
-static bool parse_threads(CliCommon *common) {
-  double number = 0;
-  const bool good = cli_parse_numbers("threads", optarg, true, 1, 4096, 1, &number) == 1;
-  common->threads = (int)number;
+  const bool good = cli_parse_numbers(option, optarg, true, 1, most, 1, &number) == 1;
+  *count = (int)number;
   return good;
 }
 
@@ -120,9 +113,9 @@ bool cli_parse_common(int option, CliCommon *common) {
     common->device = optarg;
     return true;
   case CLI_THREADS:
-    return parse_threads(common);
+    return parse_count("threads", 4096, &common->threads);
   case CLI_RANKS:
-    return parse_ranks(common);
+    return parse_count("ranks", 65536, &common->ranks);
   case CLI_SIMD:
     return parse_simd(common);
   case CLI_JSON:

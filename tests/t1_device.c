@@ -315,14 +315,12 @@ static void wrong_names_are_refused(void **state) {
 static double run_selftest(TesContext *ctx, int fault, TesiOrder order) {
   enum { CHUNK = 64, BLOCKS = 3 };
   static double x[CHUNK * BLOCKS], y[CHUNK * BLOCKS];
-  char option[32];
   TesiProgram *program;
   TesiKernel kernel;
   uint64_t seed = 11;
   const double *px = x;
   double *py = y, error = 0;
-  snprintf(option, sizeof option, "FAULT=%d", fault);
-  const TesiProgramDesc desc = {.file = "selftest.cu", .options = {"real=double", "CHUNK=64", option}};
+  const TesiProgramDesc desc = {.file = "selftest.cu", .macros = {{"CHUNK", CHUNK}, {"FAULT", fault}}};
   for (int i = 0; i < CHUNK * BLOCKS; i++) {
     x[i] = test_random(&seed);
     y[i] = NAN;

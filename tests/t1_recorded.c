@@ -69,7 +69,7 @@ done:
 }
 
 static void set_up(TesContext *ctx, Fixture *f) {
-  const TesiProgramDesc desc = {.file = "recorded_test.cu", .text = text, .options = {"real=double"}};
+  const TesiProgramDesc desc = {.file = "recorded_test.cu", .text = text};
   TesiProgram *program;
   void *memory;
   f->ctx = ctx;

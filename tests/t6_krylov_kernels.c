@@ -102,14 +102,13 @@ static void make_vectors(Fixture *f) {
 }
 
 static Fixture open_fixture(TesContext *ctx, const Reals *t, int64_t n, int column) {
-  static const char *const real[] = {"real=double", "real=float"},
-                           *const basis_real[] = {"basis_real=double", "basis_real=float"},
+  static const char *const basis_real[] = {"basis_real=double", "basis_real=float"},
                            *const product_real[] = {"product_real=double", "product_real=float"};
   Fixture f = {.ctx = ctx, .reals = t, .n = n, .column = column, .parts = n > 1000 ? 7 : 1};
   const TesiDevice *device = tesi_context_device(ctx);
   void *address[2 * COLUMNS];
-  const TesiProgramDesc desc = {.file = "krylov.cu",
-                                .options = {real[t->cycle], basis_real[t->basis], product_real[t->product]}};
+  const TesiProgramDesc desc = {
+      .file = "krylov.cu", .real = t->cycle, .types = {basis_real[t->basis], product_real[t->product]}};
   assert_ok(ctx, tesi_program_get(ctx, &desc, &f.program));
   make_vectors(&f);
   for (int i = 0; i < COLUMNS; i++) address[i] = f.basis[i]->data, address[COLUMNS + i] = f.image[i]->data;

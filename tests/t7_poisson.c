@@ -1,7 +1,6 @@
 /* Run: ctest -R t7_poisson. The whole problem against manufactured solutions: observed orders k+1 in L2 and k in
  * H1, boundary conditions of every kind, graded boxes, variable coefficients, pure Neumann problems.
  * Labels: simd */
-#include <stdio.h>
 #include <string.h>
 #include "testing.h"
 #include "tessera/tessera.h"

@@ -42,6 +42,8 @@ FIGURES = [
      r"^(?:src|include|cli|tests|bench)/", 0),
     ("names of second kinds of conditions", r"\b(?:TesiFlowFace|TesiWall|TesiRtFace\w*|TesiUpwindEnd|TesiEnd|"
      r"TesiRtConvectionSide)\b", r"^(?:src|tests|bench)/", 0),
+    ("hashes written out", r"0x100000001b3|0xbf58476d1ce4e5b9", r"^src/(?!base/|kernels/)", 1),
+    ("libraries opened beside device/library.c", r"\bdlopen\(", r"^src/(?!device/library\.c)", 3),
     ("a problem's numbers of TesBoundary", r"TesBoundary \*?\w+(?:\[\d*\])?;", r"^src/(?!io/case/)\S+\.h$", 0),
 ]
 # Members of a struct of src/problem: what belongs together is a struct of its own.

@@ -1,6 +1,5 @@
 #include "kernels/mapped_ladder.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "kernels/texts.h"
 #include "operator/mapped/device/mapped_device.h"
@@ -118,7 +117,6 @@ TesStatus bench_mapped_ladder_make(TesContext *ctx, const TesiMappedKernelDesc *
                                    BenchMappedLadder *ladder) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  char text[6][24];
   const BenchMappedRung *step = &bench_mapped_rungs[rung];
   const size_t size = tesi_precision_size(d->precision);
   memset(ladder, 0, sizeof *ladder);
@@ -127,14 +125,14 @@ TesStatus bench_mapped_ladder_make(TesContext *ctx, const TesiMappedKernelDesc *
             "the ladder's kernels are for element vectors of one component, 3D, stored factors");
   const char *refused = bench_mapped_rung_refuses(rung, d->q, d->collocated);
   TES_CHECK(!refused, "kernel '%s': %s", step->name, refused);
-  const int values[] = {d->n, d->q, d->collocated, d->mass, d->stiffness, step->level};
-  static const char *const names[] = {"N", "Q", "COLLOCATED", "MASS", "STIFFNESS", "LEVEL"};
-  TesiProgramDesc desc = {.file = step->cube ? "mapped_ladder_cube.cu" : "mapped_ladder.cu",
-                          .options = {d->precision == TES_SINGLE ? "real=float" : "real=double"}};
-  for (int i = 0; i < 6; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 1] = text[i];
-  }
+  const TesiProgramDesc desc = {.file = step->cube ? "mapped_ladder_cube.cu" : "mapped_ladder.cu",
+                                .real = d->precision,
+                                .macros = {{"N", d->n},
+                                           {"Q", d->q},
+                                           {"COLLOCATED", d->collocated},
+                                           {"MASS", d->mass},
+                                           {"STIFFNESS", d->stiffness},
+                                           {"LEVEL", step->level}}};
   ladder->rung = step;
   ladder->threads = d->q * d->q * (step->cube ? d->q : 1);
   ladder->shared = (size_t)count_shared(step, d->n, d->q) * size;

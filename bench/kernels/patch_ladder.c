@@ -361,30 +361,23 @@ static TesStatus get_kernel(const TesOperator *op, const Plan *plan, int team, i
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const BenchLadderVariant *v = plan->variant;
-  static const char *const names[] = {"DIM",    "DEGREE",   "PATCHES", "TEAM",   "PHASES", "FORM", "ROUND",
-                                      "LAYERS", "SHORTCUT", "DENSE",   "GLOBAL", "DATA",   "NOTES"};
-  const int values[] = {op->space->dim,
-                        op->space->degree,
-                        plan->patches,
-                        team,
-                        phases,
-                        v->form,
-                        v->round,
-                        v->layers,
-                        v->shortcut,
-                        v->dense,
-                        v->kernels == BENCH_LADDER_GLOBAL,
-                        v->data,
-                        plan->notes};
-  enum { COUNT = sizeof values / sizeof *values };
-  char text[COUNT][24];
   TesiProgram *program;
-  TesiProgramDesc desc = {.file = "patch_ladder.cu", .tables = tables};
-  desc.options[0] = op->precision == TES_SINGLE ? "real=float" : "real=double";
-  for (int i = 0; i < COUNT; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 1] = text[i];
-  }
+  const TesiProgramDesc desc = {.file = "patch_ladder.cu",
+                                .real = op->precision,
+                                .macros = {{"DIM", op->space->dim},
+                                           {"DEGREE", op->space->degree},
+                                           {"PATCHES", plan->patches},
+                                           {"TEAM", team},
+                                           {"PHASES", phases},
+                                           {"FORM", v->form},
+                                           {"ROUND", v->round},
+                                           {"LAYERS", v->layers},
+                                           {"SHORTCUT", v->shortcut},
+                                           {"DENSE", v->dense},
+                                           {"GLOBAL", v->kernels == BENCH_LADDER_GLOBAL},
+                                           {"DATA", v->data},
+                                           {"NOTES", plan->notes}},
+                                .tables = tables};
   TES_TRY(bench_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_ladder", plan->shared, kernel));
 done:

@@ -13,8 +13,8 @@ TesStatus bench_shared_rate(TesContext *ctx, double *bytes_per_second) {
   if (!tesi_has_kernels(ctx)) return TES_OK;
   const int64_t blocks = tesi_kernel_resident(ctx, EACH);
   int rounds = 1;
-  TES_TRY(bench_program_get(
-      ctx, &(TesiProgramDesc){.file = "shared_rate.cu", .options = {"real=double", "PARTS=16"}}, &program));
+  TES_TRY(bench_program_get(ctx, &(TesiProgramDesc){.file = "shared_rate.cu", .macros = {{"PARTS", 16}}},
+                            &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_shared_rate", shared, &kernel));
   TES_TRY(device->allocate(ctx, (size_t)(blocks * THREADS) * sizeof(double), &out));
   for (int repeat = 0; repeat < REPEATS; repeat++) { /* more rounds until a launch takes a millisecond */

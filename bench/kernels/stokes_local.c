@@ -116,18 +116,13 @@ static TesStatus get_kernel(const TesOperator *op, Plan *p) {
                       : N > 4                   ? 64
                                                 : 32;
   const int numbers = 3 * (M * M + N * N + N * M + M + N) + threads + 13 * size;
-  char text[4][24];
   TesiProgram *program;
   p->threads = (unsigned)threads;
   p->shared = (size_t)numbers * tesi_precision_size(op->precision);
-  const int values[] = {N, threads, form, p->notes};
-  static const char *const names[] = {"N", "THREADS", "FORM", "NOTES"};
-  TesiProgramDesc desc = {.file = "stokes_local.cu"};
-  desc.options[0] = op->precision == TES_SINGLE ? "real=float" : "real=double";
-  for (int i = 0; i < 4; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 1] = text[i];
-  }
+  const TesiProgramDesc desc = {
+      .file = "stokes_local.cu",
+      .real = op->precision,
+      .macros = {{"N", N}, {"THREADS", threads}, {"FORM", form}, {"NOTES", p->notes}}};
   TES_TRY(bench_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_stokes_local", p->shared, &p->kernel));
 done:

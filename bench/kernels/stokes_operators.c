@@ -165,19 +165,17 @@ static void fill_argument(const TesOperator *op, Argument *a) {
 static TesStatus get_kernel(BenchStokesOperator *v, const char *tables) {
   TesContext *ctx = v->op->context;
   TesStatus status = TES_OK;
-  enum { COUNT = 6 };
-  char text[COUNT][24];
   TesiProgram *program;
-  const int values[COUNT] = {
-      tesi_stokes_of(v->op)->space->degree + 1, v->cells, v->team, v->threads, v->form, v->notes};
-  static const char *const names[] = {"N", "CELLS", "TEAM", "THREADS", "FORM", "NOTES"};
-  TesiProgramDesc desc = {.file = "stokes_operators.cu", .tables = tables};
-  desc.options[0] = v->op->precision == TES_SINGLE ? "real=float" : "real=double";
-  desc.options[1] = "TESK_CONSTANT_TABLES=1";
-  for (int i = 0; i < COUNT; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 2] = text[i];
-  }
+  const TesiProgramDesc desc = {.file = "stokes_operators.cu",
+                                .real = v->op->precision,
+                                .macros = {{"TESK_CONSTANT_TABLES", 1},
+                                           {"N", tesi_stokes_of(v->op)->space->degree + 1},
+                                           {"CELLS", v->cells},
+                                           {"TEAM", v->team},
+                                           {"THREADS", v->threads},
+                                           {"FORM", v->form},
+                                           {"NOTES", v->notes}},
+                                .tables = tables};
   TES_TRY(bench_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_stokes_operator", v->shared, &v->kernel));
 done:

@@ -1,6 +1,5 @@
 /* tessera bench operator and smoother: one application or sweep, in unknowns per second, beside the floor. */
 #include <math.h>
-#include <stdio.h>
 #include "bench.h"
 
 void bench_subject_release(BenchSubject *s) {

@@ -3,7 +3,6 @@
  * its Tables 5 to 7 have some. Shares of the time (10 to 12, 16) are in patch_shares.c, rooflines (19, 20) in
  * patch_roofline.c. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "bench.h"
 #include "device/kernel.h"

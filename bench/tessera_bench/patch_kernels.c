@@ -2,7 +2,6 @@
  * milliseconds of one of eight colours, the same if values are only moved, the number of blocks on a multiprocessor
  * at one time, and bank conflicts of shared memory in a block, counted in the emulator. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "bench.h"
 #include "device/kernel.h"

@@ -2,8 +2,6 @@
  * of main memory of the algorithms (TesCost), below the measured rate of a copy; 20: operations and bytes that the
  * contractions read and write in shared memory (equation 18), below its measured rate. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "bench.h"
 #include "device/kernel.h"
 #include "kernels/patch_ladder.h"

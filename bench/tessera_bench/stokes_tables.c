@@ -1,7 +1,6 @@
 /* tessera bench stokes-tables: fractional iterations of stokes-multigrid-cui-2025, Table 1, beside ours: 2D, to 1e-8,
  * V(1,1), penalty (k + 1)(k + 2) / h, sigma 0.6, exact local solves.
  * "left": preconditioned from the left in float64, as the paper counts; "right": by the true residual. */
-#include <math.h>
 #include "bench.h"
 #include "kernels/flow_solution.h"
 #include "kernels/left_gmres.h"

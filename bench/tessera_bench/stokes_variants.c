@@ -2,7 +2,6 @@
  * compute residuals, as in figure 10 of stokes-multigrid-cui-2025. On devices with kernels also the operator, as in
  * its figures 8 and 9 (stokes_operators.c). Random right-hand sides, no-slip walls. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "bench.h"
 #include "device/kernel.h"

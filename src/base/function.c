@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/fault.h"
+#include "base/text.h"
 
 struct TesFunction {
   atomic_int references;
@@ -28,8 +29,7 @@ static TesStatus create(TesContext *ctx, TesFunctionEvaluate evaluate, void *use
   *function = NULL;
   TES_NEW(&f);
   atomic_init(&f->references, 1);
-  f->text = tesi_strdup(ctx, text);
-  if (!f->text) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the text of a function");
+  TES_TRY(tesi_copy_text(ctx, text, &f->text));
   f->context = tesi_context_retain(ctx);
   f->evaluate = evaluate;
   f->user = user;
@@ -48,8 +48,7 @@ TesStatus tesi_function_set_where(TesFunction *function, const char *where) {
   TesStatus status = TES_OK;
   tesi_free(ctx, &function->where);
   if (!where || !*where) return TES_OK;
-  function->where = tesi_strdup(ctx, where);
-  if (!function->where) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the place of a function");
+  TES_TRY(tesi_copy_text(ctx, where, &function->where));
 done:
   return status;
 }

@@ -1,6 +1,7 @@
 /* Orders of tasks that share entries: see sequence.h. */
 #include "base/sequence.h"
 #include <string.h>
+#include "base/grow.h"
 #include "base/team_wait.h"
 
 struct TesiSequence {
@@ -32,21 +33,6 @@ typedef struct Graph {
   int32_t *neighbour;
 } Graph;
 
-/* Room for one more: twice the room where there is none. */
-static TesStatus widen(TesContext *ctx, int64_t count, int64_t *room, size_t size, void **array) {
-  TesStatus status = TES_OK;
-  void *more = NULL;
-  if (count < *room) return TES_OK;
-  const int64_t wanted = *room < 512 ? 1024 : 2 * *room;
-  TES_TRY(tesi_alloc(ctx, (size_t)wanted, size, &more));
-  if (count > 0) memcpy(more, *array, (size_t)count * size);
-  tesi_free(ctx, array);
-  *array = more;
-  *room = wanted;
-done:
-  return status;
-}
-
 static TesStatus meet(TesContext *ctx, Graph *g, int32_t task, int64_t entry) {
   TesStatus status = TES_OK;
   if (g->head[entry] >= 0 && g->link[g->head[entry]].task == task) return TES_OK;
@@ -54,10 +40,10 @@ static TesStatus meet(TesContext *ctx, Graph *g, int32_t task, int64_t entry) {
     const int32_t other = g->link[l].task;
     if (g->seen[other] == task) continue;
     g->seen[other] = task;
-    TES_TRY(widen(ctx, g->pairs, &g->pair_room, sizeof *g->pair, (void **)&g->pair));
+    TES_GROW(&g->pair, g->pairs, g->pairs + 1, &g->pair_room);
     g->pair[g->pairs][0] = task, g->pair[g->pairs++][1] = other;
   }
-  TES_TRY(widen(ctx, g->links, &g->room, sizeof *g->link, (void **)&g->link));
+  TES_GROW(&g->link, g->links, g->links + 1, &g->room);
   g->link[g->links] = (Link){task, g->head[entry]};
   g->head[entry] = (int32_t)g->links++;
 done:

@@ -1,8 +1,7 @@
 #include "basis/gauss_tables.h"
-#include <stdio.h>
 #include "basis/lagrange.h"
-#include "basis/table_text.h"
 #include "basis/gauss.h"
+#include "device/table_text.h"
 
 enum { N = TESI_MAX_DEGREE + 1 };
 
@@ -24,11 +23,9 @@ static void transpose(int n, const double *T, double *out) {
 }
 
 TesStatus tesi_quadrature_tables(TesContext *ctx, int degree, const char *type, char **text) {
-  TesStatus status = TES_OK;
   double nodes[N], points[N], weights[N], B[N * N], G[N * N], D[N * N], T[N * N] = {0};
   const int n = degree + 1;
-  TesiTableText t = {.size = 8192 + 26 * 8 * N * N, .type = type};
-  TES_TRY(tesi_alloc(ctx, t.size, 1, &t.data));
+  TesiTableText t = {.context = ctx, .type = type};
   tesi_gauss_lobatto(n, nodes, NULL);
   tesi_gauss(n, points, weights);
   tesi_lagrange(n, nodes, n, points, B, G);
@@ -44,7 +41,5 @@ TesStatus tesi_quadrature_tables(TesContext *ctx, int degree, const char *type, 
   for (int i = 0; i < n * n; i++) B[i] *= B[i], G[i] *= G[i];
   tesi_table_text_add(&t, "b2", B, n * n);
   tesi_table_text_add(&t, "g2", G, n * n);
-  *text = t.data;
-done:
-  return status;
+  return tesi_table_text_end(&t, text);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "basis/eigen.h"
 #include "basis/lagrange.h"
-#include "basis/table_text.h"
+#include "device/table_text.h"
 
 enum { N = TESI_MAX_DEGREE + 1, C = 2 * TESI_MAX_DEGREE + 1 };
 
@@ -108,14 +108,12 @@ TesStatus tesi_kernel_tables(TesContext *ctx, int degree, const char *type, char
   TesStatus status = TES_OK;
   double mass[N * N], stiffness[N * N];
   TesiPatchNumbers own;
-  TesiTableText t = {.type = type};
-  const int k = degree, m = 2 * k - 1;
+  TesiTableText t = {.context = ctx, .type = type};
+  const int k = degree;
   *text = NULL;
   if (!numbers) numbers = &own;
   memset(numbers, 0, sizeof *numbers);
   numbers->degree = k;
-  t.size = (size_t)(4 * (k + 1) * (k + 1) + 2 * m * m + k * k + 8 * k + 64) * 28;
-  TES_ALLOC(&t.data, t.size);
   tesi_cell_matrices(k, mass, stiffness);
   print_halves(&t, "m", k + 1, mass);
   print_halves(&t, "k", k + 1, stiffness);
@@ -123,9 +121,8 @@ TesStatus tesi_kernel_tables(TesContext *ctx, int degree, const char *type, char
   tesi_table_text_add(&t, "klast", stiffness + k * (k + 1), k + 1);
   TES_TRY(print_patch(ctx, &t, k, mass, stiffness, numbers));
   TES_TRY(print_bubbles(ctx, &t, k, mass, stiffness, numbers));
-  *text = t.data;
-  t.data = NULL;
+  return tesi_table_text_end(&t, text);
 done:
-  tesi_free(ctx, &t.data);
+  tesi_free(ctx, &t.text);
   return status;
 }

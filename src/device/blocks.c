@@ -1,17 +1,10 @@
 #include "device/blocks.h"
-#include <string.h>
+#include "base/grow.h"
 #include "base/memory_mark.h"
 
 TesStatus tesi_blocks_add(TesContext *ctx, TesiBlocks *b, void *address, size_t bytes) {
   TesStatus status = TES_OK;
-  TesiBlock *more = NULL;
-  if (b->count == b->capacity) {
-    const size_t capacity = b->capacity ? 2 * b->capacity : 256;
-    TES_ALLOC(&more, capacity);
-    if (b->count) memcpy(more, b->block, b->count * sizeof *more);
-    tesi_free(ctx, &b->block);
-    b->block = more, b->capacity = capacity;
-  }
+  TES_GROW(&b->block, (int64_t)b->count, (int64_t)b->count + 1, &b->room);
   b->block[b->count++] = (TesiBlock){address, bytes};
   b->held += bytes;
   if (b->held > b->high) b->high = b->held;

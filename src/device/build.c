@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/context_new.h"
+#include "base/text.h"
 #include "device/cache.h"
 
 struct TesiBuild {
@@ -62,8 +63,7 @@ static TesStatus copy_compilation(TesiBuild *b, const TesiCompilation *c) {
   TesStatus status = TES_OK;
   int n = 0;
   for (int i = 0; i < c->count && i < TESI_TEXTS; i++) b->texts[i] = c->texts[i];
-  b->tables = tesi_strdup(ctx, c->texts[1].text);
-  if (!b->tables) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the text of a kernel");
+  TES_TRY(tesi_copy_text(ctx, c->texts[1].text, &b->tables));
   b->texts[1].text = b->tables;
   for (; n < TESI_OPTIONS && c->options[n]; n++) {
     snprintf(b->option_text[n], sizeof *b->option_text, "%s", c->options[n]);

@@ -30,8 +30,7 @@ TesStatus tesi_columns_create(TesContext *ctx, const TesiLayout *layout, int mos
   c->context = ctx;
   c->most = most;
   c->parts = (unsigned)(blocks < 1 ? 1 : blocks < PARTS ? blocks : PARTS);
-  TES_TRY(
-      tesi_program_get(ctx, &(TesiProgramDesc){.file = "columns.cu", .options = {"real=double"}}, &program));
+  TES_TRY(tesi_program_get(ctx, &(TesiProgramDesc){.file = "columns.cu"}, &program));
   for (int i = 0; i < KERNELS; i++)
     TES_TRY(tesi_kernel_get(ctx, program, names[i], THREADS * sizeof(double), &c->kernel[i]));
   TES_TRY(device->allocate(ctx, 2 * (size_t)most * c->parts * sizeof(double), &c->partial));

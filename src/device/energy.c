@@ -1,11 +1,11 @@
 /* Joules: NVML's counter of a GPU, and RAPL's counters of processor packages. */
-#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "device/cuda/cuda.h"
+#include "device/library.h"
 #include "tessera/devices.h"
 
 /* ---- GPUs ---------------------------------------------------------------------------------------------- */
@@ -15,21 +15,14 @@ typedef struct Nvml {
   int (*init)(void), (*find)(const char *, void **), (*energy)(void *, unsigned long long *);
 } Nvml;
 
-/* ISO C has no cast from a data to a function pointer. */
-static bool find(void *library, const char *symbol, void *function) {
-  void *address = dlsym(library, symbol);
-  memcpy(function, &address, sizeof address);
-  return address != NULL;
-}
-
 /* The reason why there is no counter; NULL: it is open. */
 static const char *open_nvml(Nvml *n) {
-  const char *given = getenv("TESSERA_LIBNVML");
-  n->library = dlopen(given && *given ? given : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+  static const char *const names[] = {"libnvidia-ml.so.1", NULL};
+  n->library = tesi_library_open(getenv("TESSERA_LIBNVML"), names);
   if (!n->library) return "no NVML (libnvidia-ml.so.1, or TESSERA_LIBNVML)";
-  if (!find(n->library, "nvmlInit_v2", &n->init) ||
-      !find(n->library, "nvmlDeviceGetHandleByPciBusId_v2", &n->find) ||
-      !find(n->library, "nvmlDeviceGetTotalEnergyConsumption", &n->energy))
+  if (!tesi_library_find(n->library, "nvmlInit_v2", &n->init) ||
+      !tesi_library_find(n->library, "nvmlDeviceGetHandleByPciBusId_v2", &n->find) ||
+      !tesi_library_find(n->library, "nvmlDeviceGetTotalEnergyConsumption", &n->energy))
     return "this NVML counts no energy";
   return n->init() == 0 ? NULL : "NVML does not start";
 }

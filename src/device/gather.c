@@ -28,8 +28,7 @@ TesStatus tesi_gather_create(TesContext *ctx, TesPrecision precision, int64_t pl
                              int64_t nodes, TesiGather *gather) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "gather.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "gather.cu", .real = precision};
   if (places > INT32_MAX)
     TES_FAIL(TES_OUT_OF_MEMORY, "the cells have %lld nodes, sums on a GPU take 2^31 - 1: use a coarser mesh",
              (long long)places);

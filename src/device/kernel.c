@@ -81,11 +81,24 @@ done:
 }
 
 /* degree and precision are in the file's name for human readers */
-static void name_program(const TesiProgramDesc *desc, char *name, size_t size) {
+static void name_program(const TesiProgramDesc *desc, const char *const *options, char *name, size_t size) {
   size_t used = (size_t)snprintf(name, size, "%.*s", (int)strcspn(desc->file, "."), desc->file);
-  for (const char *const *o = desc->options; *o && used < size; o++)
+  for (const char *const *o = options; *o && used < size; o++)
     if (!strncmp(*o, "DEGREE=", 7) || !strncmp(*o, "DIM=", 4) || !strncmp(*o, "real=", 5))
       used += (size_t)snprintf(name + used, size - used, "-%s", strchr(*o, '=') + 1);
+}
+
+/* The macros as a compiler gets them; NULL ends them. text: their memory. */
+static void list_options(const TesiProgramDesc *desc, char text[TESI_OPTIONS][48],
+                         const char *options[TESI_OPTIONS + 1]) {
+  int n = 0;
+  options[n++] = desc->real == TES_SINGLE ? "real=float" : "real=double";
+  for (int i = 0; i < 3 && desc->types[i]; i++) options[n++] = desc->types[i];
+  for (const TesiMacro *m = desc->macros; m->name; m++, n++) {
+    snprintf(text[n], sizeof text[n], "%s=%d", m->name, m->value);
+    options[n] = text[n];
+  }
+  options[n] = NULL;
 }
 
 TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiProgram **program) {
@@ -93,10 +106,13 @@ TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiPro
   TesiKernelState *state = tesi_context_device_state(ctx);
   const struct TesiKernelTable *table = tesi_context_device(ctx)->kernels;
   TesiText texts[TESI_TEXTS];
-  TesiCompilation compilation = {.texts = texts, .options = desc->options, .description = state->description};
+  char option[TESI_OPTIONS][48];
+  const char *options[TESI_OPTIONS + 1];
+  TesiCompilation compilation = {.texts = texts, .options = options, .description = state->description};
   TesiProgram *p = NULL;
   char key[65];
   *program = NULL;
+  list_options(desc, option, options);
   if (!state->description[0]) TES_TRY(table->describe(ctx, state->description, sizeof state->description));
   TES_TRY(collect(ctx, desc, texts, &compilation.count));
   make_key(state, &compilation, key);
@@ -107,7 +123,7 @@ TesStatus tesi_program_get(TesContext *ctx, const TesiProgramDesc *desc, TesiPro
     }
   TES_NEW(&p);
   memcpy(p->key, key, sizeof key);
-  name_program(desc, p->name, sizeof p->name);
+  name_program(desc, options, p->name, sizeof p->name);
   /* belongs to the state's context, since the calling context may be destroyed before */
   TES_TRY(tesi_build_start(state->ctx, table, &compilation, p->name, p->key, &p->build));
   p->next = state->programs;

@@ -9,16 +9,23 @@
 
 #include "device/device.h"
 
-enum { TESI_OPTIONS = 40 };
+enum { TESI_OPTIONS = 44 };
 
-/* An option: the program calls functions that the driver brings. */
-#define TESI_RELOCATABLE "TESK_RELOCATABLE=1"
+/* A macro whose value is 1 where the program calls functions that the driver brings. */
+#define TESI_RELOCATABLE "TESK_RELOCATABLE"
+
+typedef struct TesiMacro {
+  const char *name;
+  int value;
+} TesiMacro;
 
 typedef struct TesiProgramDesc {
-  const char *file;                  /* in src/kernels, e.g. "separable.cu" */
-  const char *text;                  /* of a file that stands elsewhere; NULL: it is one of src/kernels */
-  const char *options[TESI_OPTIONS]; /* "DEGREE=4", ...: macros, in a fixed order; NULL ends them */
-  const char *tables;                /* text of tables.h; NULL: empty */
+  const char *file;                   /* in src/kernels, e.g. "separable.cu" */
+  const char *text;                   /* of a file that stands elsewhere; NULL: it is one of src/kernels */
+  TesPrecision real;                  /* what `real` is in the text */
+  const char *types[3];               /* "in_real=float", ...: other types; NULL ends them */
+  TesiMacro macros[TESI_OPTIONS - 4]; /* in a fixed order; a name that is NULL ends them */
+  const char *tables;                 /* text of tables.h; NULL: empty */
 } TesiProgramDesc;
 
 typedef struct TesiProgram TesiProgram;
@@ -41,6 +48,15 @@ TesStatus tesi_kernel_get(TesContext *ctx, TesiProgram *program, const char *nam
 /* Queues the kernel. arguments[i] points to the i-th argument's value. A grid without blocks is fine. */
 TesStatus tesi_kernel_launch(TesContext *ctx, const TesiKernel *kernel, TesiGrid grid, unsigned threads,
                              size_t shared, void **arguments);
+
+/* As many blocks as items want in a row, at most `most`. */
+static inline TesiGrid tesi_grid_most(int64_t items, int64_t block, int64_t most) {
+  const int64_t blocks = (items + block - 1) / block;
+  return (TesiGrid){(unsigned)(blocks < most ? blocks : most), 1, 1};
+}
+static inline TesiGrid tesi_grid(int64_t items, int64_t block) {
+  return tesi_grid_most(items, block, UINT32_MAX);
+}
 
 /* What a thread of a kernel needs, in registers and in local memory (arrays and spills), and how many blocks a
  * multiprocessor holds at a time. All 0 where the device has no such thing. */
@@ -102,7 +118,8 @@ typedef struct TesiBlock {
 } TesiBlock;
 typedef struct TesiBlocks {
   TesiBlock *block;
-  size_t count, capacity, held, high; /* bytes held now, and most since tesi_blocks_mark() */
+  int64_t room;
+  size_t count, held, high; /* bytes held now, and most since tesi_blocks_mark() */
 } TesiBlocks;
 
 /* The state of a device with kernels begins with this. */

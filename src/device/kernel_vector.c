@@ -36,18 +36,12 @@ static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operatio
   TesiProgram *program;
   *kernel = &state->vector[px][py][operation];
   if ((*kernel)->entry) goto done;
-  const TesiProgramDesc desc = {.file = "vector.cu",
-                                .options = {px == TES_DOUBLE ? "real=double" : "real=float",
-                                            py == TES_DOUBLE ? "real_out=double" : "real_out=float"}};
+  const TesiProgramDesc desc = {
+      .file = "vector.cu", .real = px, .types = {py == TES_DOUBLE ? "real_out=double" : "real_out=float"}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, names[operation], THREADS * sizeof(double), *kernel));
 done:
   return status;
-}
-
-static TesiGrid grid_of(int64_t n) {
-  const int64_t blocks = (n + THREADS - 1) / THREADS;
-  return (TesiGrid){(unsigned)(blocks < 8 * BLOCKS ? blocks : 8 * BLOCKS), 1, 1};
 }
 
 static TesStatus run(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation, int64_t n,
@@ -55,7 +49,7 @@ static TesStatus run(TesContext *ctx, TesPrecision px, TesPrecision py, Operatio
   TesStatus status = TES_OK;
   TesiKernel *kernel;
   TES_TRY(get(ctx, px, py, operation, &kernel));
-  TES_TRY(tesi_kernel_launch(ctx, kernel, grid_of(n), THREADS, 0, arguments));
+  TES_TRY(tesi_kernel_launch(ctx, kernel, tesi_grid_most(n, THREADS, 8 * BLOCKS), THREADS, 0, arguments));
 done:
   return status;
 }

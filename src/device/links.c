@@ -103,8 +103,7 @@ static TesStatus get_kernel(TesContext *ctx, TesiLinksKernel which, TesPrecision
   TesStatus status = TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "links.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "links.cu", .real = precision};
   *kernel = &state->links[precision][which];
   if ((*kernel)->entry) return TES_OK;
   TES_TRY(tesi_program_get(ctx, &desc, &program));
@@ -163,7 +162,7 @@ TesStatus tesi_links_launch(TesContext *ctx, TesiLinksKernel which, TesPrecision
 TesStatus tesi_links_create_sums(TesContext *ctx, int sums, TesiLinks **links) {
   TesStatus status = TES_OK;
   const int ranks = tesi_ranks(ctx), own = tesi_context_communicator(ctx)->rank;
-  const TesiProgramDesc desc = {.file = "links_sums.cu", .options = {"real=double"}};
+  const TesiProgramDesc desc = {.file = "links_sums.cu"};
   TesiProgram *program;
   TesiLink *link = NULL;
   *links = NULL;

@@ -1,6 +1,7 @@
 #include "device/vector.h"
 #include <math.h>
 #include "base/team.h"
+#include "device/kernel.h"
 
 TesStatus tes_vector_create(TesContext *context, int64_t length, TesPrecision precision, TesVector **vector) {
   TesContext *ctx = context;
@@ -54,6 +55,33 @@ TeskOwned tesi_layout_ranges(const TesiLayout *layout) {
     own.end[i] = own.first[i] + layout->block[i].owned;
   }
   return own;
+}
+
+TesStatus tesi_vector_read(const TesVector *v, double **values) {
+  TesContext *ctx = v->context;
+  TesStatus status = TES_OK;
+  TES_ALLOC(values, v->length);
+  TES_TRY(tes_vector_get(v, *values));
+done:
+  return status;
+}
+
+/* Of float32 numbers too the reciprocals are those of float64, rounded. */
+static void invert_double(const void *data, TesiSpan span) {
+  double *const d = ((const TesVector *)data)->data;
+  for (int64_t i = span.first; i < span.end; i++) d[i] = 1 / d[i];
+}
+
+static void invert_float(const void *data, TesiSpan span) {
+  float *const d = ((const TesVector *)data)->data;
+  for (int64_t i = span.first; i < span.end; i++) d[i] = (float)(1 / (double)d[i]);
+}
+
+TesStatus tesi_vector_invert(TesVector *v) {
+  if (tesi_has_kernels(v->context)) return tesi_kernel_invert(v->context, v->precision, v->length, v->data);
+  tesi_team_for(tesi_team_threads(v->context, v->length), v->length,
+                v->precision == TES_DOUBLE ? invert_double : invert_float, v);
+  return TES_OK;
 }
 
 TesStatus tesi_vector_create_on(const TesiLayout *layout, TesPrecision precision, TesVector **vector) {

@@ -36,6 +36,10 @@ TeskOwned tesi_layout_ranges(const TesiLayout *layout);
 TesStatus tesi_vector_create_on(const TesiLayout *layout, TesPrecision precision, TesVector **vector);
 /* Number of entries of all ranks, each counted once. */
 int64_t tesi_vector_global(const TesVector *vector);
+/* *values <- the numbers of v in a new array of the host, to be freed after failure too. */
+TesStatus tesi_vector_read(const TesVector *v, double **values);
+/* v <- 1 / v, entry by entry. */
+TesStatus tesi_vector_invert(TesVector *v);
 /* y <- sum over i < count of a_i x_i in one pass; y may be one of x. float64, of one length, count 1 ..
  * TESI_COMBINED. */
 TesStatus tesi_vector_combine(int count, const double *a, const TesVector *const *x, TesVector *y);

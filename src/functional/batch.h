@@ -190,4 +190,15 @@ void tesi_sums_free(TesiSums *sums);
 
 extern const TesiBatchKind tesi_batch_box, tesi_batch_cells;
 
+/* The number of a lane's cell in direction d, over boxes; lanes without a cell repeat the last one. */
+static inline int tesi_batch_cell(const TesiBatch *batch, int d, int lane) {
+  return d == 0 ? batch->at[0] + tesi_min(lane, batch->count - 1) : batch->at[d];
+}
+/* out <- the derivative in direction d of values at the points, or the transpose of this. */
+static inline void tesi_batch_slope(const TesiBatches *b, int d, bool transposed, const double *in,
+                                    double *out) {
+  const int size[3] = {b->q, b->q, b->dim == 3 ? b->q : 1};
+  b->loops.contract(size, d, b->q, b->q, transposed, b->D, in, out);
+}
+
 #endif

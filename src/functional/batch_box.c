@@ -10,10 +10,6 @@ static TesiBatch box_batch(const TesiBatches *b, int64_t number) {
                      .at = {x, (int)(row % axis[1].cells), (int)(row / axis[1].cells)}};
 }
 
-static int cell_of(const TesiBatch *batch, int d, int lane) {
-  return d == 0 ? batch->at[0] + tesi_min(lane, batch->count - 1) : batch->at[d];
-}
-
 /* Coordinates (0) and weights (1 where the direction does not exist) of one direction: [point][lane]. */
 static int set_line(const TesiBatches *b, const TesiBatch *batch, int d, double (*x)[TESI_BATCH],
                     double (*w)[TESI_BATCH]) {
@@ -21,7 +17,7 @@ static int set_line(const TesiBatches *b, const TesiBatch *batch, int d, double 
   const int q = d < b->dim ? b->q : 1;
   for (int i = 0; i < q; i++)
     for (int l = 0; l < TESI_BATCH; l++) {
-      const int cell = cell_of(batch, d, l);
+      const int cell = tesi_batch_cell(batch, d, l);
       x[i][l] = d < b->dim ? axis->vertices[cell] + axis->h[cell] * b->point[i] : 0;
       w[i][l] = d < b->dim ? axis->h[cell] * b->weight[i] : 1;
       if (d == 0 && l >= batch->count) w[i][l] = 0;
@@ -84,7 +80,7 @@ static void box_gradient(const TesiBatches *b, const TesiBatch *batch, const Tes
   double factor[TESI_BATCH];
   (void)at;
   for (int d = 0; d < b->dim; d++) {
-    for (int l = 0; l < TESI_BATCH; l++) factor[l] = 1 / b->box->axis[d].h[cell_of(batch, d, l)];
+    for (int l = 0; l < TESI_BATCH; l++) factor[l] = 1 / b->box->axis[d].h[tesi_batch_cell(batch, d, l)];
     for (int64_t i = 0; i < b->points; i++)
       for (int l = 0; l < TESI_BATCH; l++) gradient[d][i * TESI_BATCH + l] *= factor[l];
   }

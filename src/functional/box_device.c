@@ -1,7 +1,7 @@
 #include "functional/box_device.h"
-#include <stdio.h>
 #include <string.h>
 #include "basis/lagrange.h"
+#include "device/table_text.h"
 #include "functional/device_text.h"
 
 /* Coordinates of the nodes, lower ends and widths of the cells of each axis, one after the other. */
@@ -87,29 +87,21 @@ TeskFace tesi_face_arguments(const TesiBoxDevice *box, int face) {
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
-static size_t put_table(const char *name, int count, const double *values, char *buffer, size_t size) {
-  size_t used = (size_t)snprintf(buffer, size, "TESK_TABLE(double, tesk_%s, {", name);
-  for (int i = 0; i < count; i++)
-    used += (size_t)snprintf(buffer + used, size - used, "%s%.17g", i ? ", " : "", values[i]);
-  return used + (size_t)snprintf(buffer + used, size - used, "})\n");
-}
-
 TesStatus tesi_box_text(const TesiBoxDevice *box, int count, const TesFunction *const *f, char **text) {
   TesContext *ctx = box->context;
   TesStatus status = TES_OK;
   const TesiBatches *c = box->batches;
   double nodes[TESI_MAX_POINTS], G[TESI_MAX_POINTS * TESI_MAX_POINTS];
-  const size_t tables = 512 + 32 * (size_t)(2 * c->q * c->n + 2 * c->q);
-  size_t used, size;
-  TES_TRY(tesi_device_text(ctx, count, f, tables, text));
+  TES_TRY(tesi_device_text(ctx, count, f, 0, text));
   if (!*text) goto done;
-  used = strlen(*text), size = used + tables;
+  TesiTableText t = {.context = ctx, .type = "double", .text = *text, .used = (int64_t)strlen(*text)};
   tesi_gauss_lobatto(c->n, nodes, NULL);
   tesi_lagrange(c->n, nodes, c->q, c->point, NULL, G);
-  used += put_table("point", c->q, c->point, *text + used, size - used);
-  used += put_table("w", c->q, c->weight, *text + used, size - used);
-  used += put_table("B", c->q * c->n, c->B, *text + used, size - used);
-  put_table("G", c->q * c->n, G, *text + used, size - used);
+  tesi_table_text_add(&t, "point", c->point, c->q);
+  tesi_table_text_add(&t, "w", c->weight, c->q);
+  tesi_table_text_add(&t, "B", c->B, c->q * c->n);
+  tesi_table_text_add(&t, "G", G, c->q * c->n);
+  TES_TRY(tesi_table_text_end(&t, text));
 done:
   return status;
 }
@@ -119,11 +111,10 @@ TesStatus tesi_box_kernel(const TesiBoxDevice *box, const char *file, const char
   TesContext *ctx = box->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
-  char points[24], nodes[24];
-  snprintf(points, sizeof points, "POINTS=%d", box->batches->q);
-  snprintf(nodes, sizeof nodes, "NODES=%d", box->batches->n);
-  const TesiProgramDesc desc = {
-      .file = file, .options = {"real=double", points, nodes, "TESK_CONSTANT_TABLES=1"}, .tables = text};
+  const TesiBatches *b = box->batches;
+  const TesiProgramDesc desc = {.file = file,
+                                .macros = {{"POINTS", b->q}, {"NODES", b->n}, {"TESK_CONSTANT_TABLES", 1}},
+                                .tables = text};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, name, shared, kernel));
 done:

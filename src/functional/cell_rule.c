@@ -1,5 +1,4 @@
 #include "functional/cell_rule.h"
-#include <string.h>
 #include "basis/lagrange.h"
 
 void tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule) {

@@ -1,5 +1,4 @@
 #include "functional/cells_device.h"
-#include <stdio.h>
 #include <string.h>
 #include "basis/lagrange.h"
 #include "device/upload.h"
@@ -70,18 +69,15 @@ TesStatus tesi_cells_kernel(const TesiCellsDevice *cells, const char *file, cons
   TesStatus status = TES_OK;
   const TesiBatches *b = cells->batches;
   TesiProgram *program;
-  char macro[4][24];
   *shared = (size_t)(count_tables(b) + b->geometry->cell_nodes * b->dim + numbers) * sizeof(double);
   if (*shared > TESI_CELLS_SHARED) {
     *shared = 0;
     return TES_OK;
   }
-  snprintf(macro[0], sizeof macro[0], "DIM=%d", b->dim);
-  snprintf(macro[1], sizeof macro[1], "N=%d", b->n);
-  snprintf(macro[2], sizeof macro[2], "Q=%d", b->q);
-  snprintf(macro[3], sizeof macro[3], "M=%d", b->geometry->degree + 1);
   const TesiProgramDesc desc = {
-      .file = file, .options = {"real=double", macro[0], macro[1], macro[2], macro[3]}, .tables = text};
+      .file = file,
+      .macros = {{"DIM", b->dim}, {"N", b->n}, {"Q", b->q}, {"M", b->geometry->degree + 1}},
+      .tables = text};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, name, *shared, kernel));
 done:

@@ -1,8 +1,6 @@
 /* See fields.h. */
 #include "functional/fields.h"
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "device/vector.h"
 

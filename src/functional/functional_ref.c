@@ -68,6 +68,8 @@ TesStatus tesi_plain_point(const TesiPlain *plain, int64_t cell, int face, int p
   at->weight *= invert(dim, J, at->inverse);
   for (int r = 0; face >= 0 && r < dim; r++) area += at->inverse[normal][r] * at->inverse[normal][r];
   if (face >= 0) at->weight *= sqrt(area);
+  for (int r = 0; face >= 0 && r < 3; r++)
+    at->normal[r] = r < dim ? (face % 2 ? 1 : -1) * at->inverse[normal][r] / sqrt(area) : 0;
   for (int i = 0; i < plain->nodes; i++) {
     const int node[3] = {i % n, i / n % n, i / n / n};
     double value[3] = {1, 1, 1}, derivative[3] = {0};

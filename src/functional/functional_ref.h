@@ -15,9 +15,10 @@ typedef struct TesiPlain {
   double node[TESI_MAX_POINTS], point[TESI_MAX_POINTS], weight[TESI_MAX_POINTS];
 } TesiPlain;
 
-/* Coordinates, weight with |J|, d xi_c / d x_r, all basis functions and their derivatives in space. */
+/* Coordinates, weight with |J|, of faces the outer unit normal, d xi_c / d x_r, all basis functions and their
+ * derivatives in space. */
 typedef struct TesiPlainPoint {
-  double x[3], weight, inverse[3][3], phi[TESI_PLAIN_NODES], slope[3][TESI_PLAIN_NODES];
+  double x[3], weight, normal[3], inverse[3][3], phi[TESI_PLAIN_NODES], slope[3][TESI_PLAIN_NODES];
 } TesiPlainPoint;
 
 TesStatus tesi_plain_init(const TesSpace *space, int q, TesiPlain *plain);

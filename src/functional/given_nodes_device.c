@@ -21,7 +21,7 @@ static TesStatus get_kernels(TesiGivenNodes *given, int count, const TesFunction
     if (tesi_function_uses(g[i])) return TES_OK;
   TES_TRY(tesi_device_values_text(ctx, count, g, &text));
   if (!text) goto done;
-  const TesiProgramDesc desc = {.file = "given.cu", .options = {"real=double"}, .tables = text};
+  const TesiProgramDesc desc = {.file = "given.cu", .tables = text};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_give", 0, &given->put));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_take_given", 0, &given->clear));
@@ -111,20 +111,17 @@ void tesi_given_nodes_destroy(TesiGivenNodes **given) {
   tesi_free(ctx, given);
 }
 
-static TesiGrid grid_of(const TesiGivenNodes *given) {
-  const long long blocks = (given->count + THREADS - 1) / THREADS;
-  return (TesiGrid){(unsigned)(blocks < BLOCKS ? blocks : BLOCKS), 1, 1};
-}
-
 TesStatus tesi_given_nodes_put(const TesiGivenNodes *given, TesVector *u) {
   long long count = given->count;
   void *list[] = {&u->data, (void *)&given->node, (void *)&given->number, (void *)&given->x,
                   &count,   (void *)&given->clock};
-  return tesi_kernel_launch(given->context, &given->put, grid_of(given), THREADS, 0, list);
+  return tesi_kernel_launch(given->context, &given->put, tesi_grid_most(given->count, THREADS, BLOCKS),
+                            THREADS, 0, list);
 }
 
 TesStatus tesi_given_nodes_clear(const TesiGivenNodes *given, TesVector *u) {
   long long count = given->count;
   void *list[] = {&u->data, (void *)&given->node, &count};
-  return tesi_kernel_launch(given->context, &given->clear, grid_of(given), THREADS, 0, list);
+  return tesi_kernel_launch(given->context, &given->clear, tesi_grid_most(given->count, THREADS, BLOCKS),
+                            THREADS, 0, list);
 }

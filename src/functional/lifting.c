@@ -317,8 +317,7 @@ TesStatus tesi_functional_clear(const TesSpace *space, TesVector *v) {
   TesStatus status = TES_OK;
   double *values = NULL;
   if (tesi_has_kernels(ctx) && tesi_space_box(space)) return tesi_clear_device(space, v);
-  TES_ALLOC(&values, space->length);
-  TES_TRY(tes_vector_get(v, values));
+  TES_TRY(tesi_vector_read(v, &values));
   tesi_box_clear(space, values);
   TES_TRY(tes_vector_set(v, values));
 done:

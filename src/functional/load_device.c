@@ -5,10 +5,6 @@
 #include "functional/load_plan.h"
 #include "parallel/comm.h"
 
-static TesiGrid grid_of(int64_t items) {
-  return (TesiGrid){(unsigned)(items < TESI_BOX_BLOCKS ? items : TESI_BOX_BLOCKS), 1, 1};
-}
-
 TesStatus tesi_clear_device(const TesSpace *space, TesVector *v) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
@@ -16,8 +12,7 @@ TesStatus tesi_clear_device(const TesSpace *space, TesVector *v) {
   TesiProgram *program;
   TesiKernel kernel;
   const TesiProgramDesc desc = {
-      .file = "box_face.cu",
-      .options = {v->precision == TES_DOUBLE ? "real=double" : "real=float", "POINTS=1", "NODES=1"}};
+      .file = "box_face.cu", .real = v->precision, .macros = {{"POINTS", 1}, {"NODES", 1}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_clear", 0, &kernel));
   TES_TRY(tesi_box_device_create(space, space->degree + 3, &box));
@@ -26,7 +21,7 @@ TesStatus tesi_clear_device(const TesSpace *space, TesVector *v) {
     TeskFace arguments = tesi_face_arguments(box, face);
     void *list[] = {&v->data, &arguments};
     const int64_t nodes = space->length / space->axis[face / 2].nodes;
-    TES_TRY(tesi_kernel_launch(ctx, &kernel, grid_of((nodes + TESI_BOX_THREADS - 1) / TESI_BOX_THREADS),
+    TES_TRY(tesi_kernel_launch(ctx, &kernel, tesi_grid_most(nodes, TESI_BOX_THREADS, TESI_BOX_BLOCKS),
                                TESI_BOX_THREADS, 0, list));
   }
   TES_TRY(tesi_context_device(ctx)->synchronize(ctx)); /* releases what only the kernels read */
@@ -81,7 +76,7 @@ static TesStatus lift(const TesiBoxDevice *box, const TesFunction *g, int face, 
   *done = text != NULL;
   if (!text) goto done;
   TES_TRY(tesi_box_kernel(box, "box_load.cu", "tesk_lift", text, 0, &kernel));
-  TES_TRY(tesi_kernel_launch(ctx, &kernel, grid_of((nodes + TESI_BOX_THREADS - 1) / TESI_BOX_THREADS),
+  TES_TRY(tesi_kernel_launch(ctx, &kernel, tesi_grid_most(nodes, TESI_BOX_THREADS, TESI_BOX_BLOCKS),
                              TESI_BOX_THREADS, 0, list));
 done:
   tesi_free(ctx, &text);

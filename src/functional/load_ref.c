@@ -4,14 +4,6 @@
 #include "functional/functional_ref.h"
 #include "mesh/inner_faces.h"
 
-/* Unit normal, outwards: -+ a row of the inverse of J. */
-static void find_normal(const TesiPlainPoint *at, int face, int dim, double normal[3]) {
-  double size = 0;
-  for (int r = 0; r < dim; r++) size += at->inverse[face / 2][r] * at->inverse[face / 2][r];
-  for (int r = 0; r < 3; r++)
-    normal[r] = r < dim ? (face % 2 ? 1 : -1) * at->inverse[face / 2][r] / sqrt(size) : 0;
-}
-
 /* b += the contribution of a cell, or of its face (-1: the cell), with function f. */
 static TesStatus add_points(const TesiPlain *plain, int64_t cell, int face, const TesFunction *f, double *b) {
   TesContext *ctx = plain->space->context;
@@ -20,10 +12,9 @@ static TesStatus add_points(const TesiPlain *plain, int64_t cell, int face, cons
   memset(local, 0, (size_t)plain->nodes * sizeof *local);
   for (int p = 0; p < plain->points / (face < 0 ? 1 : plain->q); p++) {
     TesiPlainPoint at;
-    double value, normal[3];
-    const double *const more[3] = {&normal[0], &normal[1], &normal[2]};
+    double value;
+    const double *const more[3] = {&at.normal[0], &at.normal[1], &at.normal[2]};
     TES_TRY(tesi_plain_point(plain, cell, face, p, &at));
-    if (face >= 0) find_normal(&at, face, plain->dim, normal);
     tesi_function_values_over(f, 1, &at.x[0], &at.x[1], &at.x[2], 0, more, &value);
     TES_CHECK(isfinite(value), "%s is %g", tes_function_text(f), value);
     for (int i = 0; i < plain->nodes; i++) local[i] += at.weight * value * at.phi[i];

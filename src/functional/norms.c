@@ -150,8 +150,7 @@ static TesStatus find_error(const TesSpace *space, const TesVector *u, const Tes
   if (tesi_sums_on_device(space) && u->precision == TES_DOUBLE && symbolic && !cell_l2 && !cell_h1)
     TES_TRY(tesi_error_device(space, u, all, l2, h1, &done));
   if (done) goto done;
-  TES_ALLOC(&values, u->length);
-  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(tesi_vector_read(u, &values));
   TES_TRY(tesi_batches_create(space, choose_points(space, symbolic), &b));
   Task task = {.batches = b,
                .u = values,

@@ -1,6 +1,5 @@
 /* Values of finite element functions: integrals and means of u over the domain or a boundary, which kernels can do,
  * and at a point. Those of expressions stand in value_expression.c. */
-#include <math.h>
 #include "base/team.h"
 #include "device/kernel.h"
 #include "functional/batch_faces.h"

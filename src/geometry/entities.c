@@ -4,7 +4,8 @@
  * orientations coincide.) */
 #include "geometry/entities.h"
 #include <string.h>
-#include "geometry/random.h"
+#include "base/ascending.h"
+#include "base/random.h"
 
 typedef struct Entity {
   int32_t vertex[4]; /* ascending; -1 where there are fewer; vertex[0] = -1: free */
@@ -49,19 +50,11 @@ static Entity *table_find(Table *table, const int32_t vertex[4]) {
   }
 }
 
-static void sort(int count, int32_t *v) {
-  for (int i = 1; i < count; i++)
-    for (int j = i; j > 0 && v[j] < v[j - 1]; j--) {
-      const int32_t swap = v[j];
-      v[j] = v[j - 1], v[j - 1] = swap;
-    }
-}
-
 /* The entity with the cell's local corners `corner`. */
 static Entity *find(Table *table, const int32_t *vertices, int count, const int *corner) {
   int32_t key[4] = {-1, -1, -1, -1};
   for (int i = 0; i < count; i++) key[i] = vertices[corner[i]];
-  sort(count, key);
+  tesi_sort_few(count, key);
   return table_find(table, key);
 }
 

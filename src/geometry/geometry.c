@@ -1,4 +1,5 @@
 /* Geometry: creation, choice of the kind, references. */
+#include "base/integer.h"
 #include "geometry/lanes.h"
 #include <float.h>
 #include <math.h>
@@ -6,12 +7,6 @@
 #include "base/work.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
-
-static int power(int base, int exponent) {
-  int result = 1;
-  for (int i = 0; i < exponent; i++) result *= base;
-  return result;
-}
 
 TesiGeometry *tesi_geometry_retain(const TesiGeometry *geometry) {
   TesiGeometry *g = (TesiGeometry *)geometry;
@@ -180,7 +175,7 @@ done:
 static TesStatus tell_inverted(TesContext *ctx, const TesiGeometry *g, int64_t bad, int q, const double *B,
                                const double *G, double *x) {
   TesStatus status = TES_OK;
-  const int points = power(q, g->dim);
+  const int points = tesi_power(q, g->dim);
   double *J = x + 3 * points, *det = J + g->dim * g->dim * points;
   int p = 0;
   tesi_geometry_tensor(g, bad, 1, q, B, G, x, J);
@@ -229,7 +224,7 @@ static void check_groups(const void *data, TesiSpan span) {
 static TesStatus check_cells(TesContext *ctx, const TesiGeometry *g) {
   enum { Q = TESI_GEOMETRY_DEGREE + 2 };
   TesStatus status = TES_OK;
-  const int dim = g->dim, q = g->kind == TES_GEOMETRY_AFFINE ? 2 : g->degree + 2, points = power(q, dim);
+  const int dim = g->dim, q = g->kind == TES_GEOMETRY_AFFINE ? 2 : g->degree + 2, points = tesi_power(q, dim);
   const int threads = tesi_team_threads(ctx, g->cells * points * dim);
   const int64_t nodes = g->cell_nodes * dim, share = TESI_LANES * (nodes + points * (4 + dim * dim));
   const TesiLanes *lanes = tesi_lanes(tes_context_simd_bits(ctx));
@@ -285,7 +280,7 @@ TesStatus tesi_geometry_create(TesContext *context, const TesiGeometryDesc *desc
   g->dim = desc->dim;
   g->cells = desc->cells;
   g->degree = desc->degree ? desc->degree : 1;
-  g->cell_nodes = power(g->degree + 1, g->dim);
+  g->cell_nodes = tesi_power(g->degree + 1, g->dim);
   TES_ALLOC(&g->nodes, g->cells * g->cell_nodes * g->dim);
   memcpy(g->nodes, desc->nodes, (size_t)(g->cells * g->cell_nodes * g->dim) * sizeof *g->nodes);
   if (desc->vertices) {

@@ -1,10 +1,10 @@
 /* The cells of a box mesh as a geometry: vertices moved at random, mapped, and in any order. */
 #include <math.h>
 #include <string.h>
+#include "base/random.h"
 #include "base/team.h"
 #include "basis/gauss.h"
 #include "geometry/geometry.h"
-#include "geometry/random.h"
 
 /* Largest displacement: a fraction of the smallest edge. */
 static double amplitude(const TesMesh *mesh, double fraction) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/team.h"
 #include "geometry/cell_line.h"
 
@@ -51,14 +52,7 @@ typedef struct Found {
 
 static TesStatus add_hit(TesContext *ctx, const TesiHit *hit, Found *found) {
   TesStatus status = TES_OK;
-  TesiHit *larger = NULL;
-  if (found->count == found->capacity) {
-    found->capacity = found->capacity ? 2 * found->capacity : 64;
-    TES_ALLOC(&larger, found->capacity);
-    if (found->count) memcpy(larger, found->hit, (size_t)found->count * sizeof *larger);
-    tesi_free(ctx, &found->hit);
-    found->hit = larger;
-  }
+  TES_GROW(&found->hit, found->count, found->count + 1, &found->capacity);
   found->hit[found->count++] = *hit;
 done:
   return status;
@@ -160,9 +154,7 @@ typedef struct Bins {
 } Bins;
 
 static int bin_of(const Bins *b, int d, double x) {
-  const double width = b->box.high[d] - b->box.low[d];
-  const double place = width > 0 ? (x - b->box.low[d]) / width * b->bins[d] : 0;
-  return place >= b->bins[d] ? b->bins[d] - 1 : place > 0 ? (int)place : 0;
+  return tesi_box_bin(&b->box, d, b->bins[d], x);
 }
 
 static int64_t bin_at(const Bins *b, const int at[3]) {

@@ -24,6 +24,12 @@ TesStatus tesi_mesh_find(const TesMesh *mesh, int64_t n, const double *x, double
 typedef struct TesiCellBox {
   double low[3], high[3];
 } TesiCellBox;
+/* The bin that has x, of so many in direction d of a box. */
+static inline int tesi_box_bin(const TesiCellBox *box, int d, int bins, double x) {
+  const double width = box->high[d] - box->low[d];
+  const double place = width > 0 ? (x - box->low[d]) / width * bins : 0;
+  return place >= bins ? bins - 1 : place > 0 ? (int)place : 0;
+}
 TesStatus tesi_cell_box(const TesiGeometry *geometry, int64_t cell, TesiCellBox *box);
 /* xi <- the point of the cell, in [0, 1]^dim, that is x or nearest to x. Returns the distance, as `moved` of a hit;
  * infinity: far away. */

@@ -15,9 +15,7 @@ struct TesiLocator {
 };
 
 static int bin_of(const TesiLocator *l, int d, double x) {
-  const double width = l->box.high[d] - l->box.low[d];
-  const double place = width > 0 ? (x - l->box.low[d]) / width * l->bins[d] : 0;
-  return place >= l->bins[d] ? l->bins[d] - 1 : place > 0 ? (int)place : 0;
+  return tesi_box_bin(&l->box, d, l->bins[d], x);
 }
 
 /* Counts the cells of each bin (first[i + 1]), or puts them there (first[i] moves on). */

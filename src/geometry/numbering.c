@@ -1,14 +1,9 @@
 /* Numbers of nodes: puts slots of shared entities (entities.c) into the requested order. */
 #include <string.h>
+#include "base/integer.h"
+#include "base/random.h"
 #include "base/team.h"
 #include "geometry/entities.h"
-#include "geometry/random.h"
-
-static int64_t power(int64_t base, int exponent) {
-  int64_t result = 1;
-  for (int i = 0; i < exponent; i++) result *= base;
-  return result;
-}
 
 typedef struct Slots {
   const TesiGeometry *g;
@@ -20,7 +15,8 @@ static void fill_slots(const void *data, TesiSpan span) {
   const TesiGeometry *g = ((const Slots *)data)->g;
   int64_t *slot = ((const Slots *)data)->slot;
   const int k = ((const Slots *)data)->k, n = k + 1;
-  const int64_t nodes[2] = {(int64_t)g->box[0] * k + 1, (int64_t)g->box[1] * k + 1}, points = power(n, g->dim);
+  const int64_t nodes[2] = {(int64_t)g->box[0] * k + 1, (int64_t)g->box[1] * k + 1},
+                points = tesi_power(n, g->dim);
   for (int64_t c = span.first; c < span.end; c++) {
     const int64_t box = g->cell_of_box ? g->cell_of_box[c] : c;
     const int64_t at[3] = {box % g->box[0], box / g->box[0] % g->box[1], box / g->box[0] / g->box[1]};
@@ -34,7 +30,7 @@ static void fill_slots(const void *data, TesiSpan span) {
 static int64_t box_slots(const TesiGeometry *g, int k, int64_t *slot) {
   int64_t nodes = 1;
   for (int d = 0; d < g->dim; d++) nodes *= (int64_t)g->box[d] * k + 1;
-  tesi_team_for(tesi_team_threads(g->context, g->cells * power(k + 1, g->dim)), g->cells, fill_slots,
+  tesi_team_for(tesi_team_threads(g->context, g->cells * tesi_power(k + 1, g->dim)), g->cells, fill_slots,
                 &(Slots){g, k, slot});
   return nodes;
 }
@@ -79,7 +75,7 @@ static TesStatus check_desc(TesContext *ctx, const TesiGeometry *g, const TesNum
   TES_CHECK(desc->order != TES_NUMBER_LEXICOGRAPHIC || g->box[0],
             "only the cells of a box have a lexicographic order; number by cells");
   TES_CHECK(g->vertices || !desc->dirichlet, "a geometry without vertex numbers knows no boundary");
-  double nodes = (double)g->cells * (double)power(desc->degree, g->dim);
+  double nodes = (double)g->cells * (double)tesi_power(desc->degree, g->dim);
   TES_CHECK(nodes < 4e9, "about %.3g nodes, at most 2^31-1 are possible", nodes);
 done:
   return status;
@@ -108,7 +104,7 @@ TesStatus tesi_geometry_number(const TesiGeometry *geometry, const TesNumberingD
   int64_t *slot = NULL, slots = 0;
   int32_t *number = NULL;
   char *boundary = NULL;
-  const int64_t entries = g->cells * power(desc->degree + 1, g->dim);
+  const int64_t entries = g->cells * tesi_power(desc->degree + 1, g->dim);
   TES_TRY(check_desc(ctx, g, desc));
   TES_ALLOC(&slot, entries);
   if (g->box[0]) {

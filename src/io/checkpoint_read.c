@@ -1,6 +1,7 @@
 /* Checkpoints: reading from the store, and making mesh and space. */
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 #include "device/vector.h"
 #include "io/checkpoint.h"
 #include "io/checkpoint_format.h"
@@ -103,8 +104,7 @@ static TesStatus read_file(TesContext *context, const char *path, int geometry_d
   TES_TRY(tesi_store_open(ctx, path, &m.store));
   TES_NEW(&c);
   c->context = tesi_context_retain(ctx);
-  c->path = tesi_strdup(ctx, path);
-  if (!c->path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
+  TES_TRY(tesi_copy_text(ctx, path, &c->path));
   TES_TRY(tesi_image_get_head(&m));
   TES_TRY(tesi_image_make_space(&m, &c->space));
   TES_TRY(get_fields(&m, c));

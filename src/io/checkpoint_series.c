@@ -8,15 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/text.h"
 #include "io/checkpoint.h"
+#include "base/ascending.h"
 #include "space/space.h"
 
 enum { HELD = 3 };
 static const char *const names[] = {"u", "v", "w"};
 
 typedef struct File {
-  char *path;
   double time;
+  char *path;
 } File;
 
 /* One file in memory. */
@@ -136,11 +138,6 @@ static void evaluate(void *user, int64_t n, const double *x, const double *y, co
   }
 }
 
-static int by_time(const void *a, const void *b) {
-  const double s = ((const File *)a)->time, t = ((const File *)b)->time;
-  return (s > t) - (s < t);
-}
-
 /* Reads the times of all files; each file is opened once for that. A run may keep its last checkpoint under two
  * names: of several files of one time the first is used. */
 static TesStatus list_files(Series *s, const char *pattern, size_t count, char *const *paths, int dim) {
@@ -155,15 +152,14 @@ static TesStatus list_files(Series *s, const char *pattern, size_t count, char *
     TES_CHECK(found == dim, "%s is of %d dimensions, the mesh has %d", paths[i], found, dim);
     TES_TRY(tesi_checkpoint_expect(checkpoint, TESI_SOLUTION_FLOW));
     s->file[s->files].time = tes_checkpoint_contents(checkpoint)->time;
-    s->file[s->files].path = tesi_strdup(ctx, paths[i]);
-    if (!s->file[s->files++].path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
+    TES_TRY(tesi_copy_text(ctx, paths[i], &s->file[s->files++].path));
     Held first = {.file = -1};
     status = i ? TES_OK : take_components(s, checkpoint, &first); /* missing fields fail here */
     let_go(&first);
     if (status != TES_OK) goto done;
     tes_checkpoint_destroy(&checkpoint);
   }
-  qsort(s->file, (size_t)s->files, sizeof *s->file, by_time);
+  qsort(s->file, (size_t)s->files, sizeof *s->file, tesi_ascending_double);
   for (int i = 0; i < s->files; i++) {
     File file = s->file[i];
     if (kept && file.time == s->file[kept - 1].time)

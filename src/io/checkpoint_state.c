@@ -1,7 +1,6 @@
 /* States of problems in time in checkpoints. All fields are over one space. A shorter vector, such as a pressure, is
  * stored at the beginning of a field, with zeros after it. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "io/checkpoint.h"
 #include "problem/in_time.h"

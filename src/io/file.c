@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "io/utf8.h"
 #include "parallel/comm.h"
 #include "tessera/report.h"
@@ -298,17 +299,14 @@ void tesi_file_discard(TesiFile **file) {
 static TesStatus read_all(TesContext *ctx, const char *path, FILE *stream, size_t largest, char **text,
                           size_t *length) {
   TesStatus status = TES_OK;
-  char *buffer = NULL, *larger = NULL;
-  size_t used = 0, size = 4096;
-  TES_ALLOC(&buffer, size);
-  for (size_t n; (n = fread(buffer + used, 1, size - used - 1, stream)) > 0;) {
+  char *buffer = NULL;
+  size_t used = 0;
+  int64_t size = 0;
+  TES_GROW(&buffer, 0, 4096, &size);
+  for (size_t n; (n = fread(buffer + used, 1, (size_t)size - used - 1, stream)) > 0;) {
     used += n;
     if (used > largest) TES_FAIL(TES_IO, "%s is longer than %zu bytes: not a case file?", path, largest);
-    if (size - used > 1) continue;
-    TES_ALLOC(&larger, 2 * size);
-    memcpy(larger, buffer, used);
-    tesi_free(ctx, &buffer);
-    buffer = larger, larger = NULL, size *= 2;
+    TES_GROW(&buffer, (int64_t)used, (int64_t)used + 2, &size);
   }
   if (ferror(stream)) TES_FAIL(TES_IO, "cannot read %s: %s", path, strerror(errno));
   buffer[used] = 0;

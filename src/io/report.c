@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 #include "io/file.h"
 #include "io/utf8.h"
 
@@ -345,8 +346,8 @@ TesStatus tesi_report_text(TesContext *ctx, const TesReport *report, char **text
   *text = NULL;
   put_all(&w, report);
   printed = w.complete ? cJSON_Print(w.root) : NULL;
-  if (printed) *text = tesi_strdup(ctx, printed);
-  if (!*text) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the report");
+  if (!printed) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the report");
+  TES_TRY(tesi_copy_text(ctx, printed, text));
 done:
   cJSON_free(printed);
   cJSON_Delete(w.root);

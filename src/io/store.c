@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/hash.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "parallel/rank_slices.h"
 
@@ -22,13 +24,6 @@ struct TesiStore {
   int disk;          /* descriptor of a written file, for fsync */
   char *path, *part; /* part: name during writing; NULL: the file is only read */
 };
-
-static const uint64_t none = 0xcbf29ce484222325u;
-
-static uint64_t checksum(uint64_t hash, const void *data, size_t bytes) { /* FNV-1a */
-  for (size_t i = 0; i < bytes; i++) hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
-  return hash;
-}
 
 static hid_t type_of(TesiStoreType type) {
   const hid_t types[] = {H5T_NATIVE_UCHAR, H5T_NATIVE_INT32, H5T_NATIVE_INT64, H5T_NATIVE_DOUBLE};
@@ -62,8 +57,7 @@ static TesStatus begin(TesContext *context, const char *path, TesiStore **store)
   (*store)->elsewhere = tesi_ranks(ctx) > 1 && tes_communicator_rank(tesi_context_communicator(ctx)) > 0;
   (*store)->file = -1;
   (*store)->disk = -1;
-  (*store)->path = tesi_strdup(ctx, path);
-  if (!(*store)->path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
+  TES_TRY(tesi_copy_text(ctx, path, &(*store)->path));
 done:
   if (status != TES_OK && *store) tesi_store_close(store);
   return status;
@@ -106,19 +100,23 @@ done:
   return status;
 }
 
-TesStatus tesi_store_create(TesContext *context, const char *path, TesiStore **store) {
-  TesContext *ctx = context;
+static TesStatus open_by(TesContext *ctx, const char *path, TesStatus (*open_here)(TesiStore *s),
+                         TesiStore **store) {
   TesStatus status = TES_OK;
   TesiStore *s = NULL;
   *store = NULL;
   status = begin(ctx, path, &s);
-  if (status == TES_OK && !s->elsewhere) status = create_part(s);
+  if (status == TES_OK && !s->elsewhere) status = open_here(s);
   TES_TRY(tesi_file_agree(ctx, status));
   *store = s;
   s = NULL;
 done:
   tesi_store_close(&s);
   return status;
+}
+
+TesStatus tesi_store_create(TesContext *ctx, const char *path, TesiStore **store) {
+  return open_by(ctx, path, create_part, store);
 }
 
 /* ---- writing arrays ------------------------------------------------------------------------------------ */
@@ -136,7 +134,7 @@ typedef struct Array {
 static bool create_array(Array *a) {
   const hsize_t length = (hsize_t)a->all;
   const hid_t space = H5Screate_simple(1, &length, NULL);
-  a->sum = none;
+  a->sum = TESI_HASH;
   a->set = H5Dcreate2(a->store->file, a->name, type_of(a->type), space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   H5Sclose(space);
   return a->set >= 0;
@@ -158,7 +156,7 @@ static bool move_entries(const Array *a, bool read, int64_t first, int64_t count
 
 static bool append(Array *a, int64_t count, const void *data) {
   const bool well = move_entries(a, false, a->at, count, (void *)data);
-  a->sum = checksum(a->sum, data, (size_t)count * size_of(a->type));
+  a->sum = tesi_hash(a->sum, data, (size_t)count * size_of(a->type));
   a->at += count;
   return well && !a->store->state.error;
 }
@@ -264,19 +262,8 @@ done:
   return status;
 }
 
-TesStatus tesi_store_open(TesContext *context, const char *path, TesiStore **store) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
-  TesiStore *s = NULL;
-  *store = NULL;
-  status = begin(ctx, path, &s);
-  if (status == TES_OK && !s->elsewhere) status = open_here(s);
-  TES_TRY(tesi_file_agree(ctx, status));
-  *store = s;
-  s = NULL;
-done:
-  tesi_store_close(&s);
-  return status;
+TesStatus tesi_store_open(TesContext *ctx, const char *path, TesiStore **store) {
+  return open_by(ctx, path, open_here, store);
 }
 
 /* Checks class and size of the stored array, before memory is allocated for it. */
@@ -299,7 +286,7 @@ static TesStatus open_array(Array *a, int64_t expected) {
   TesContext *ctx = a->store->ctx;
   TesStatus status = TES_OK;
   const char *path = a->store->path;
-  a->sum = none;
+  a->sum = TESI_HASH;
   a->set = H5Dopen2(a->store->file, a->name, H5P_DEFAULT);
   const hid_t space = a->set < 0 ? -1 : H5Dget_space(a->set);
   a->all = space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
@@ -330,7 +317,7 @@ static TesStatus read_entries(Array *a, int64_t count, void *data) {
   TesStatus status = TES_OK;
   TES_CHECK(move_entries(a, true, a->at, count, data), "%s is damaged: %s cannot be read", a->store->path,
             a->name);
-  a->sum = checksum(a->sum, data, (size_t)count * size_of(a->type));
+  a->sum = tesi_hash(a->sum, data, (size_t)count * size_of(a->type));
   a->at += count;
 done:
   return status;

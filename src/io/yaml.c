@@ -1,14 +1,6 @@
 #include "io/yaml.h"
+#include "base/text.h"
 #include <string.h>
-
-static TesStatus set_text(TesContext *ctx, char **to, const char *text) {
-  TesStatus status = TES_OK;
-  if (!text) return TES_OK;
-  *to = tesi_strdup(ctx, text);
-  if (!*to) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a text of the case");
-done:
-  return status;
-}
 
 /* ---- keys of large maps: open addressing, at most half full --------------------------------------------- */
 
@@ -63,8 +55,8 @@ TesStatus tesi_yaml_add(TesContext *ctx, TesiYaml *parent, TesiYamlKind kind, co
   *node = NULL;
   TES_NEW(&n);
   n->kind = kind;
-  TES_TRY(set_text(ctx, &n->key, key));
-  TES_TRY(set_text(ctx, &n->text, text));
+  TES_TRY(tesi_copy_text(ctx, key, &n->key));
+  TES_TRY(tesi_copy_text(ctx, text, &n->text));
   *node = n;
   if (!parent) {
     n = NULL;
@@ -81,7 +73,7 @@ done:
 TesStatus tesi_yaml_attach(TesContext *ctx, TesiYaml *parent, const char *key, TesiYaml **root) {
   TesStatus status = TES_OK;
   TesiYaml *child = *root;
-  TES_TRY(set_text(ctx, &child->key, key));
+  TES_TRY(tesi_copy_text(ctx, key, &child->key));
   *root = NULL;
   TES_TRY(append(ctx, parent, child));
 done:

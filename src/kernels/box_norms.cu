@@ -7,25 +7,10 @@
 #include "kernel.h"
 #include "tables.h"
 #include "box_points.h"
+#include "exact.h"
 
-TESK_DEVICE double exact(int derivative, const double x[3], double time) {
-  return derivative == 0   ? tesk_f0(x[0], x[1], x[2], time)
-         : derivative == 1 ? tesk_f1(x[0], x[1], x[2], time)
-         : derivative == 2 ? tesk_f2(x[0], x[1], x[2], time)
-                           : tesk_f3(x[0], x[1], x[2], time);
-}
-
-TESK_DEVICE double add_threads(double value, double *sums) {
-  const int t = (int)threadIdx.x;
-  __syncthreads();
-  sums[t] = value;
-  for (int half = TESK_BOX_THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) sums[t] += sums[t + half];
-  }
-  __syncthreads();
-  return sums[0];
-}
+#define THREADS TESK_BOX_THREADS
+#include "sums.h"
 
 TESK_KERNEL(tesk_norms, 128, 1, (const double *)u, (double *)partial, (TeskBox)box, (double)time) {
   TESK_SHARED(memory);

@@ -15,6 +15,7 @@
  * `bench_registers`. Macros: real, DIM, N, PATCHES, THREADS, MIN_BLOCKS, GLOBAL_WORK. */
 #include "kernel.h"
 #include "dg_arguments.h"
+#include "four.h"
 #include "stokes_faces.h"
 
 #define P (2 * N)
@@ -25,10 +26,6 @@
 #define LAYERS (DIM == 3 ? P : 1)
 #define LINES (P * (DIM == 3 ? P : 1)) /* of a direction */
 #define SIZE ((P + 1) * P * LAYERS)
-
-typedef struct TESK_ALIGNED(16) Four {
-  real v[4];
-} Four;
 
 /* A line of a patch: its numbers u and v across, the lower direction first. */
 typedef struct Line {
@@ -50,22 +47,6 @@ TESK_DEVICE const real *table_of(const TeskDgPatches *s, const Line *l, int d) {
   return (const real *)s->table[d] + l->patch->kind[d] * TABLE;
 }
 
-/* out <- A in, A[rows][ROW] with `count` columns. */
-TESK_DEVICE void multiply(const real *A, int rows, int count, const real *in, real *out) {
-  TESK_UNROLL
-  for (int r = 0; r < rows; r++) {
-    real sum = 0;
-    TESK_UNROLL
-    for (int c = 0; c < count; c += 4) {
-      const Four a = *(const Four *)(A + r * ROW + c);
-      TESK_UNROLL
-      for (int e = 0; e < 4; e++)
-        if (c + e < count) sum += a.v[e] * in[c + e];
-    }
-    out[r] = sum;
-  }
-}
-
 /* In intervals that are their own mirror images the first N modes are even, the others odd, and mode j of the lower
  * cell is mirrored to (-1)^j times mode j of the upper cell. So sums and differences each need only half of a
  * table. */
@@ -82,10 +63,10 @@ TESK_DEVICE void to_modes(const TeskDgPatches *s, const Line *l, int d, const re
       even[j] = in[j] + SIGN(j) * in[N + j];
       odd[j] = in[j] - SIGN(j) * in[N + j];
     }
-    multiply(A, N, N, even, out);
-    multiply(A + N * ROW, N, N, odd, out + N);
+    multiply(A, N, N, ROW, even, out);
+    multiply(A + N * ROW, N, N, ROW, odd, out + N);
   } else {
-    multiply(A, P, P, in, out);
+    multiply(A, P, P, ROW, in, out);
   }
 }
 
@@ -107,7 +88,7 @@ TESK_DEVICE void from_modes(const TeskDgPatches *s, const Line *l, int d, const 
       out[N + j] = SIGN(j) * (sum[0] - sum[1]);
     }
   } else {
-    multiply(A, P, P, in, out);
+    multiply(A, P, P, ROW, in, out);
   }
 }
 

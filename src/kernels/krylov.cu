@@ -41,6 +41,16 @@ TESK_KERNEL(tesk_krylov_round, THREADS, 1, (long long)n, (const double *)v, (rea
 
 /* ---- one of two starts ---------------------------------------------------------------------------------- */
 
+/* The block's parts of two sums. */
+TESK_DEVICE void leave_parts(double first, double second, double *memory, double *partial) {
+  first = add_threads(first, memory);
+  second = add_threads(second, memory);
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = first;
+    partial[TESK_PARTS + blockIdx.x] = second;
+  }
+}
+
 /* Parts of u.u, then of v.v */
 TESK_KERNEL(tesk_start_squares, THREADS, 1, (long long)n, (const double *)u, (const double *)v,
             (double *)partial) {
@@ -50,12 +60,7 @@ TESK_KERNEL(tesk_start_squares, THREADS, 1, (long long)n, (const double *)u, (co
     uu += u[i] * u[i];
     vv += v[i] * v[i];
   }
-  uu = add_threads(uu, (double *)memory);
-  vv = add_threads(vv, (double *)memory);
-  if (threadIdx.x == 0) {
-    partial[blockIdx.x] = uu;
-    partial[TESK_PARTS + blockIdx.x] = vv;
-  }
+  leave_parts(uu, vv, (double *)memory, partial);
 }
 
 /* One block. uu and vv are the squares of the residuals of two starts; tolerances refer to vv. Chooses the start, and
@@ -161,12 +166,7 @@ TESK_KERNEL(tesk_cg_dots, THREADS, 1, (long long)n, (const double *)p, (const do
     pq += p[i] * q[i];
     pr += p[i] * r[i];
   }
-  pq = add_threads(pq, (double *)memory);
-  pr = add_threads(pr, (double *)memory);
-  if (threadIdx.x == 0) {
-    partial[blockIdx.x] = pq;
-    partial[TESK_PARTS + blockIdx.x] = pr;
-  }
+  leave_parts(pq, pr, (double *)memory, partial);
 }
 
 /* alpha = p.r / p.q;  x <- x + alpha p,  r <- r - alpha q, parts of r.r over entries first .. end - 1. If p.q is not

@@ -8,10 +8,11 @@
  * Macros: real, DIM, DEGREE, CELLS, THREADS, VARIABLE, REACTION. Tables: tesk_b2, tesk_g2 [point][node], tesk_w. */
 #include "kernel.h"
 #include "tables.h"
-#include "quadrature_arguments.h"
 
 #define K DEGREE
 #define N (K + 1)
+#include "quadrature_cell.h"
+
 #define PX (N | 1)
 #define ROWS (DIM == 3 ? N * N : N)
 #define LINES ROWS
@@ -30,33 +31,6 @@ TESK_KERNEL(tesk_quadrature_start, 256, 1, (real *)y, (const real *)b, (double)f
                      : b                                                                   ? b[first + x]
                                                                                            : 0;
   }
-}
-
-typedef struct Cell {
-  int at[3];
-  long long node, points;
-  real inverse_h2[3], volume;
-} Cell;
-
-TESK_DEVICE Cell make_cell(const TeskDiffusion *a, int number) {
-  Cell cell;
-  const int i[3] = {number % a->count[0], number / a->count[0] % a->count[1],
-                    number / a->count[0] / a->count[1]};
-  cell.volume = 1;
-  for (int d = 0; d < 3; d++) {
-    cell.at[d] = a->first[d] + i[d] * a->step[d];
-    const real h = d < DIM ? ((const real *)a->h[d])[cell.at[d]] : 1;
-    cell.inverse_h2[d] = 1 / (h * h);
-    cell.volume *= h;
-  }
-  cell.node = (long long)cell.at[2] * K * a->plane + (long long)cell.at[1] * K * a->pitch + cell.at[0] * K;
-  cell.points = ((long long)cell.at[2] * a->cells[1] + cell.at[1]) * a->cells[0] + cell.at[0];
-  return cell;
-}
-
-TESK_DEVICE int is_fixed(const TeskDiffusion *a, const Cell *cell, int d, int i) {
-  return (i == 0 && cell->at[d] == 0 && a->dirichlet[2 * d]) ||
-         (i == K && cell->at[d] == a->cells[d] - 1 && a->dirichlet[2 * d + 1]);
 }
 
 /* a w |J| at point (i, j) of the slow direction's line, step q; or c w |J|. */

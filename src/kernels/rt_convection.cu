@@ -25,15 +25,11 @@
 #include "rt_cells.h"
 
 #define SLOTS (2 * DIM * DIM) /* of faces and components: [direction][end][component] */
+#define NUMBERS (DIM * SIZE)
 #define WORK (DIM * POINTS > SLOTS * FACE ? DIM * POINTS : SLOTS * FACE)
-#define CELL (2 * DIM * SIZE + 2 * WORK)
-#define COEFFICIENTS (DIM == 3 ? P * N : P) /* of a slot, at most */
-
-/* The places of a cell's numbers. */
-#define OF_U(cell) (memory + (cell)*CELL)
-#define OF_OUT(cell) (OF_U(cell) + DIM * SIZE)
-#define OF_A(cell) (OF_U(cell) + 2 * DIM * SIZE)
-#define OF_B(cell) (OF_A(cell) + WORK)
+#define WORK_A WORK
+#define WORK_B WORK
+#include "rt_blocks.h"
 
 /* ---- cells ------------------------------------------------------------------------------------------------ */
 
@@ -200,18 +196,6 @@ TESK_DEVICE void gather_faces(const TeskConvection *s, real *memory) {
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------ */
-
-TESK_DEVICE void read_cells(const TeskConvection *s, const real *TESK_RESTRICT u, real *memory) {
-  EACH(id, DIM * SIZE) {
-    const int of = id / (DIM * SIZE), number = id - of * (DIM * SIZE), i = number / SIZE,
-              k = number - i * SIZE, row = k / EXTENT(i, 0), layer = row / EXTENT(i, 1);
-    const Cell c = cell_of(s, of);
-    OF_U(of)
-    [number] = scale_of(s, i, c.at) *
-               TESK_READ(u + place_of(s, i, c.at, k - row * EXTENT(i, 0), row - layer * EXTENT(i, 1), layer));
-  }
-  __syncthreads();
-}
 
 /* Lines of all components side by side: finds the component of line `rest`, which becomes the line's number in this
  * component. */

@@ -9,6 +9,7 @@
  * Bytes: each number is read and written once; prepare reads once and writes twice, with 2 (2 n - 1) flops per
  * number. Macros: real, N1. */
 #include "kernel.h"
+#include "four.h"
 #include "stokes_arguments.h"
 
 #define M (2 * N1 - 1)
@@ -19,10 +20,6 @@
 #define CUBE (N1 * N1 * N1)
 #define VALUES (4 * CUBE)
 #define G TESK_LANES_GROUP
-
-typedef struct TESK_ALIGNED(16) Four {
-  real v[4];
-} Four;
 
 /* Where a cell begins. */
 TESK_DEVICE int place_of(const TeskLanes *s, const int cell[3]) {

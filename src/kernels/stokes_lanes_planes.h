@@ -2,33 +2,19 @@
  * in registers, so that both directions across are transformed without a barrier. */
 #include "stokes_lanes_tables.h"
 
-/* A plane w[N][N], directions d and e, to modes. */
-TESK_DEVICE void plane_to_modes(const Place *p, int d, int e, real *w) {
-  TESK_UNROLL
-  for (int i = 0; i < N; i++) {
-    real out[N];
-    to_modes(p, e, w + i * N, out);
-    TESK_UNROLL
-    for (int j = 0; j < N; j++) w[i * N + j] = out[j];
-  }
-  FORGET();
-  TESK_UNROLL
-  for (int j = 0; j < N; j++) {
-    real in[N], out[N];
-    TESK_UNROLL
-    for (int i = 0; i < N; i++) in[i] = w[i * N + j];
+TESK_DEVICE void line_to(const Place *p, int modes, int d, const real *in, real *out) {
+  if (modes)
     to_modes(p, d, in, out);
-    TESK_UNROLL
-    for (int i = 0; i < N; i++) w[i * N + j] = out[i];
-  }
+  else
+    from_modes(p, d, in, out);
 }
 
-/* And back. */
-TESK_DEVICE void plane_from_modes(const Place *p, int d, int e, real *w) {
+/* A plane w[N][N], directions d and e, to modes, or from them. modes: a constant */
+TESK_DEVICE void turn_plane(const Place *p, const int modes, int d, int e, real *w) {
   TESK_UNROLL
   for (int i = 0; i < N; i++) {
     real out[N];
-    from_modes(p, e, w + i * N, out);
+    line_to(p, modes, e, w + i * N, out);
     TESK_UNROLL
     for (int j = 0; j < N; j++) w[i * N + j] = out[j];
   }
@@ -38,7 +24,7 @@ TESK_DEVICE void plane_from_modes(const Place *p, int d, int e, real *w) {
     real in[N], out[N];
     TESK_UNROLL
     for (int i = 0; i < N; i++) in[i] = w[i * N + j];
-    from_modes(p, d, in, out);
+    line_to(p, modes, d, in, out);
     TESK_UNROLL
     for (int i = 0; i < N; i++) w[i * N + j] = out[i];
   }
@@ -145,7 +131,7 @@ TESK_DEVICE void load_plane(const Place *p, int number, const TeskLanesVectors *
   }
   if (coupled) couple_plane(p, d, e, x + at, a, b, w);
   FORGET();
-  plane_to_modes(p, d, e, w);
+  turn_plane(p, 1, d, e, w);
   real *const to = (pressure ? Q + node * SX * LANES
                              : U + (c * PLANES + (coupled     ? node
                                                   : node == 0 ? N + 1
@@ -192,7 +178,7 @@ TESK_DEVICE void store_plane(const Place *p, int c, int j, const real *x, const 
     const real *from = U + (c < 3 ? c * PLANES + j * PLANE : spare_plane(j)) * LANES + p->lane;
     TESK_UNROLL
     for (int i = 0; i < N * N; i++) w[i] = from[i * LANES];
-    plane_from_modes(p, d, e, w);
+    turn_plane(p, 0, d, e, w);
     const real mean = c == 3 && j % N1 == 0 ? mean_of(p, x) : 0;
     w[0] += mean, w[N1] += mean, w[N1 * N] += mean, w[N1 * N + N1] += mean;
   }

@@ -2,6 +2,7 @@
 #ifndef TESK_STOKES_LANES_TABLES_H
 #define TESK_STOKES_LANES_TABLES_H
 
+#include "four.h"
 #include "stokes_arguments.h"
 
 #define N (2 * N1)
@@ -41,10 +42,6 @@ TESK_DEVICE int step_of(int d) {
   return d == 0 ? SX : d == 1 ? SY : SZ;
 }
 
-typedef struct TESK_ALIGNED(16) Four {
-  real v[4];
-} Four;
-
 typedef struct Place {
   int lane, task;
   const int *lanes; /* of the block (TESK_LANES_ROWS), in shared memory */
@@ -72,22 +69,6 @@ TESK_DEVICE const real *matrix_of(const Place *p, int d, int at) {
 /* The first entry of cell `at` (-1 .. 2; the patch has 0 and 1) in direction d. */
 TESK_DEVICE int offset_of(const Place *p, int d, int at) {
   return p->lanes[(d * 4 + at + 1) * LANES + p->lane];
-}
-
-/* out <- A in; A[rows][row]. */
-TESK_DEVICE void multiply(const real *A, int rows, int columns, int row, const real *in, real *out) {
-  TESK_UNROLL
-  for (int r = 0; r < rows; r++) {
-    real sum = 0;
-    TESK_UNROLL
-    for (int c = 0; c < columns; c += 4) {
-      const Four a = *(const Four *)(A + r * row + c);
-      TESK_UNROLL
-      for (int e = 0; e < 4; e++)
-        if (c + e < columns) sum += a.v[e] * in[c + e];
-    }
-    out[r] = sum;
-  }
 }
 
 /* The same for two lines, in[2][columns] to out[2][rows]: the table is read once. */

@@ -3,6 +3,8 @@
 #ifndef TESK_STOKES_PLANE_TABLES_H
 #define TESK_STOKES_PLANE_TABLES_H
 
+#include "four.h"
+
 #define N (2 * N1)
 #define L (N + 1)
 #define FIRST (OPEN ? 0 : 1) /* nodes FIRST .. FIRST + C - 1 may be unknowns */
@@ -26,25 +28,5 @@
 #define AT_LD (AT_LC + ROW_C)
 #define AT_REST (AT_LD + ROW_N) /* whether each end is known (1); the constant pressure in both cells */
 #define TABLE (AT_REST + 4)
-
-typedef struct TESK_ALIGNED(16) Four {
-  real v[4];
-} Four;
-
-/* out <- A in; A[rows][row]. */
-TESK_DEVICE void multiply(const real *A, int rows, int columns, int row, const real *in, real *out) {
-  TESK_UNROLL
-  for (int r = 0; r < rows; r++) {
-    real sum = 0;
-    TESK_UNROLL
-    for (int c = 0; c < columns; c += 4) {
-      const Four a = *(const Four *)(A + r * row + c);
-      TESK_UNROLL
-      for (int e = 0; e < 4; e++)
-        if (c + e < columns) sum += a.v[e] * in[c + e];
-    }
-    out[r] = sum;
-  }
-}
 
 #endif

@@ -37,15 +37,9 @@
 #define ALL (DIM * SIZE + MODES) /* numbers of a cell */
 #define WORK_A ((DIM + 1) * POINTS > SLOTS * FACE ? (DIM + 1) * POINTS : SLOTS * FACE)
 #define WORK_B (DIM * DIM * POINTS > SLOTS * FACE ? DIM * DIM * POINTS : SLOTS * FACE)
-#define CELL (2 * ALL + WORK_A + WORK_B)
+#define NUMBERS ALL
 #define FACE_LINES (DIM == 3 ? Q : 1)
-#define COEFFICIENTS (DIM == 3 ? P * N : P) /* of a slot, at most */
-
-/* The places of a cell's numbers. */
-#define OF_U(cell) (memory + (cell)*CELL)
-#define OF_OUT(cell) (OF_U(cell) + ALL)
-#define OF_A(cell) (OF_U(cell) + 2 * ALL)
-#define OF_B(cell) (OF_A(cell) + WORK_A)
+#include "rt_blocks.h"
 
 CONTRACTION(points_to_slopes, Q, Q, tesk_slope(r *Q + c))
 CONTRACTION(points_from_slopes, Q, Q, tesk_slope_back(r *Q + c))
@@ -293,18 +287,6 @@ TESK_DEVICE void gather_faces(const TeskStokesVarying *s, real *memory) {
 }
 
 /* ---- cells ------------------------------------------------------------------------------------------------ */
-
-TESK_DEVICE void read_cells(const TeskStokesVarying *s, const real *TESK_RESTRICT x, real *memory) {
-  EACH(id, ALL) {
-    const int of = id / ALL, number = id - of * ALL, i = number / SIZE, k = number - i * SIZE,
-              row = k / EXTENT(i, 0), layer = row / EXTENT(i, 1);
-    const Cell c = cell_of(s, of);
-    OF_U(of)
-    [number] = scale_of(s, i, c.at) *
-               TESK_READ(x + place_of(s, i, c.at, k - row * EXTENT(i, 0), row - layer * EXTENT(i, 1), layer));
-  }
-  __syncthreads();
-}
 
 /* Lines of a part in direction d. The directions before d are at points already (to_points) or still
  * (from_points). */

@@ -8,14 +8,19 @@
                  tesk_step = (long long)gridDim.x * blockDim.x;                                              \
        i < (n); i += tesk_step)
 
-/* The sum of the threads' values, for all of them; sums[THREADS] in shared memory. */
-TESK_DEVICE double add_threads(double value, double *sums) {
+/* sums[0] <- the sum of the threads' values, for the first thread; sums[THREADS] in shared memory. */
+TESK_DEVICE void add_to_first(double value, double *sums) {
   const int t = (int)threadIdx.x;
   sums[t] = value;
   for (int half = THREADS / 2; half > 0; half /= 2) {
     __syncthreads();
     if (t < half) sums[t] += sums[t + half];
   }
+}
+
+/* The same for all threads. */
+TESK_DEVICE double add_threads(double value, double *sums) {
+  add_to_first(value, sums);
   __syncthreads();
   value = sums[0];
   __syncthreads();

@@ -78,18 +78,23 @@ TESK_DEVICE double larger(double a, double b) {
   return a >= b || a != a ? a : b;
 }
 
+/* sums[0] <- the largest of the threads' values, for the first thread. */
+TESK_DEVICE void take_larger(double value, double *sums) {
+  const int t = (int)threadIdx.x;
+  sums[t] = value;
+  for (int half = THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (t < half) sums[t] = larger(sums[t], sums[t + half]);
+  }
+}
+
 /* One sum per block; the order of additions does not depend on the schedule. */
 TESK_KERNEL(tesk_dot, THREADS, 1, (long long)n, (const real *)x, (const real *)y, (double *)partial) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, sum = 0;
-  const int t = (int)threadIdx.x;
   FOR_EACH(i, n) sum += (double)x[i] * (double)y[i];
-  sums[t] = sum;
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) sums[t] += sums[t + half];
-  }
-  if (t == 0) partial[blockIdx.x] = sums[0];
+  add_to_first(sum, sums);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sums[0];
 }
 
 /* r <- x - y, and one sum of squares per block, like tesk_dot; float64. */
@@ -97,18 +102,13 @@ TESK_KERNEL(tesk_difference, THREADS, 1, (long long)n, (const double *TESK_RESTR
             (const double *TESK_RESTRICT)y, (double *TESK_RESTRICT)r, (double *)partial) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, sum = 0;
-  const int t = (int)threadIdx.x;
   FOR_EACH(i, n) {
     const double value = x[i] - y[i];
     r[i] = value;
     sum += value * value;
   }
-  sums[t] = sum;
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) sums[t] += sums[t + half];
-  }
-  if (t == 0) partial[blockIdx.x] = sums[0];
+  add_to_first(sum, sums);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sums[0];
 }
 
 /* partial[block]: x.(b - r) over i < split; behind all of these, r.r over the other i. 24 and 8 bytes per entry. */
@@ -132,11 +132,7 @@ TESK_KERNEL(tesk_sum, THREADS, 1, (int)n, (const double *)partial, (double *)res
   double *sums = (double *)memory, sum = 0;
   const int t = (int)threadIdx.x;
   for (int i = t; i < n; i += THREADS) sum += partial[blockIdx.x * n + i];
-  sums[t] = sum;
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) sums[t] += sums[t + half];
-  }
+  add_to_first(sum, sums);
   if (t == 0) result[blockIdx.x] = sums[0];
 }
 
@@ -144,18 +140,13 @@ TESK_KERNEL(tesk_sum, THREADS, 1, (int)n, (const double *)partial, (double *)res
 TESK_KERNEL(tesk_maximum, THREADS, 1, (long long)n, (const real *)x, (const real *)unused, (double *)partial) {
   TESK_SHARED(memory);
   double *sums = (double *)memory, largest = 0;
-  const int t = (int)threadIdx.x;
   (void)unused;
   FOR_EACH(i, n) {
     const double v = x[i] < 0 ? -(double)x[i] : (double)x[i];
     largest = larger(largest, v + 0 * v);
   }
-  sums[t] = largest;
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) sums[t] = larger(sums[t], sums[t + half]);
-  }
-  if (t == 0) partial[blockIdx.x] = sums[0];
+  take_larger(largest, sums);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sums[0];
 }
 
 TESK_KERNEL(tesk_largest, THREADS, 1, (int)n, (const double *)partial, (double *)result) {
@@ -163,10 +154,6 @@ TESK_KERNEL(tesk_largest, THREADS, 1, (int)n, (const double *)partial, (double *
   double *sums = (double *)memory, largest = 0;
   const int t = (int)threadIdx.x;
   for (int i = t; i < n; i += THREADS) largest = larger(largest, partial[i]);
-  sums[t] = largest;
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (t < half) sums[t] = larger(sums[t], sums[t + half]);
-  }
+  take_larger(largest, sums);
   if (t == 0) *result = sums[0];
 }

@@ -1,4 +1,5 @@
 #include "krylov/cg_passes.h"
+#include "base/integer.h"
 #include "base/team.h"
 #include "device/kernel.h"
 
@@ -18,9 +19,6 @@ typedef struct Pass {
   double (*sums)[2];
 } Pass;
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
 static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
@@ -46,7 +44,7 @@ static double product_of_owned(const Pass *p, int64_t first, int64_t n, const do
   if (!p->layout) return product(n, a, b);
   for (int k = 0; k < p->layout->blocks; k++) {
     const TesiOwned *own = &p->layout->block[k];
-    const int64_t begin = most(first, own->start), end = least(first + n, own->start + own->owned);
+    const int64_t begin = most(first, own->start), end = tesi_min64(first + n, own->start + own->owned);
     if (begin < end) sum += product(end - begin, a + begin - first, b + begin - first);
   }
   return sum;
@@ -98,7 +96,7 @@ static void run_blocks(const void *data, TesiSpan span) {
     const int64_t begin = p->n * block / BLOCKS, end = p->n * (block + 1) / BLOCKS;
     p->sums[block][0] = p->sums[block][1] = 0;
     for (int64_t first = begin; first < end; first += PIECE)
-      b->loop(p, first, least(PIECE, end - first), p->sums[block]);
+      b->loop(p, first, tesi_min64(PIECE, end - first), p->sums[block]);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "krylov/floor.h"
 #include <float.h>
 #include <math.h>
+#include "base/random.h"
 #include "parallel/comm.h"
 
 /* Number of iterations in which the residual should fall, by this factor; and the relative change of x that counts as
@@ -36,12 +37,9 @@ static TesStatus new_like(const TesVector *b, TesVector **v) {
                    : tes_vector_create(b->context, b->length, TES_DOUBLE, v);
 }
 
-/* +1 or -1, by splitmix64 of a number. */
+/* +1 or -1 */
 static double sign_of(int64_t n) {
-  uint64_t bits = ((uint64_t)n + 1) * 0x9e3779b97f4a7c15u;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-  return bits >> 63 ? 1 : -1;
+  return tesi_random_mix(((uint64_t)n + 1) * 0x9e3779b97f4a7c15u) >> 63 ? 1 : -1;
 }
 
 /* z <- x with random signs, the same in all copies of an entry. y: workspace. */

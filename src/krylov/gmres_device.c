@@ -2,7 +2,6 @@
  * addresses of its vectors. If the device ends a solve (queued.h), one recorded step serves all columns: device memory
  * holds the number of the column, and vectors are copied. On several ranks sums are over owned entries; the ranks meet
  * twice a step, after the products of the column and after its square. */
-#include <math.h>
 #include <stdlib.h>
 #include "krylov/krylov_device.h"
 

@@ -1,6 +1,4 @@
 #include "krylov/krylov_device.h"
-#include <math.h>
-#include <string.h>
 
 enum { THREADS = 256, ENTRIES = 1024 /* a block, at least */, MOST_SUMS = 2 /* of conjugate gradients */ };
 
@@ -89,10 +87,10 @@ TesStatus tesi_krylov_device_create(TesSolver *solver, TesiKrylovDevice **device
   const bool narrow = solver->desc.narrow_basis;
   const TesiProgramDesc desc = {
       .file = "krylov.cu",
-      .options = {solver->mg_b ? "real=float" : "real=double",
-                  narrow ? "basis_real=float" : "basis_real=double",
-                  narrow && solver->takes_single ? "product_real=float" : "product_real=double",
-                  tesi_ranks(ctx) > 1 ? "ranked" : NULL}};
+      .real = solver->mg_b ? TES_SINGLE : TES_DOUBLE,
+      .types = {narrow ? "basis_real=float" : "basis_real=double",
+                narrow && solver->takes_single ? "product_real=float" : "product_real=double"},
+      .macros = {{tesi_ranks(ctx) > 1 ? "ranked" : NULL, 1}}};
   TES_TRY(tesi_program_get(ctx, &desc, &d->program));
   TES_TRY(get_kernels(solver, d));
   const int sums = gmres ? 2 * (int)n : MOST_SUMS;

@@ -1,6 +1,5 @@
 /* Boxes: tensor-product grids. */
 #include <math.h>
-#include <string.h>
 #include "mesh/mesh.h"
 #include "parallel/comm.h"
 

@@ -1,4 +1,5 @@
 #include "mesh/inner_faces.h"
+#include "base/ascending.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +11,8 @@ typedef struct Inner {
 
 static int by_vertices(const void *a, const void *b) {
   const Inner *f = a, *g = b;
-  for (int i = 0; i < 4; i++)
-    if (f->vertex[i] != g->vertex[i]) return f->vertex[i] < g->vertex[i] ? -1 : 1;
-  return (f->face > g->face) - (f->face < g->face);
+  const int order = tesi_ascending_list(f->vertex, g->vertex, 4);
+  return order ? order : (f->face > g->face) - (f->face < g->face);
 }
 
 static Inner make_inner(const TesiTrees *c, int64_t face, int32_t name) {

@@ -1,7 +1,5 @@
 /* Meshes: kinds, references, and queries of all kinds. */
 #include "mesh/mesh.h"
-#include <stdio.h>
-#include <string.h>
 #include "parallel/comm.h"
 
 TesMesh *tesi_mesh_retain(const TesMesh *mesh) {

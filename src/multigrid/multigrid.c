@@ -1,4 +1,5 @@
 #include "multigrid/multigrid.h"
+#include "base/afford.h"
 #include "device/recorded.h"
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse.h"
@@ -167,16 +168,10 @@ size_t tesi_multigrid_memory(const TesSpace *space, bool varies, TesPrecision pr
 }
 
 static TesStatus check_memory(TesContext *ctx, const TesMultigridDesc *desc) {
-  TesStatus status = TES_OK;
   const size_t needed = tesi_multigrid_memory(desc->op->space, !tesi_operator_constant(desc->op),
-                                              desc->precision, desc->smoother.kind),
-               available = tesi_context_device(ctx)->available(ctx);
-  if (needed > available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "the multigrid needs %.3g GiB, %.3g GiB are free: use a coarser mesh or a lower degree",
-             (double)needed / (1 << 30), (double)available / (1 << 30));
-done:
-  return status;
+                                              desc->precision, desc->smoother.kind);
+  return tesi_afford(ctx, (double)needed, (double)tesi_context_device(ctx)->available(ctx),
+                     "use a coarser mesh or a lower degree", "the multigrid needs");
 }
 
 static TesStatus set_steps(TesMultigrid *mg, const TesMultigridDesc *desc, bool symmetric) {

@@ -1,6 +1,5 @@
 /* correct_residual on devices with kernels, pass by pass, with a float64 work vector that the operator keeps after
  * its first use. */
-#include <math.h>
 #include "operator/operator_by_part.h"
 #include "operator/quadrature/quadrature_device.h"
 

@@ -33,8 +33,7 @@ TesStatus tesi_jacobi_device_create(const TesiLayout *layout, TesPrecision preci
   const bool several = tesi_ranks(ctx) > 1;
   const int64_t blocks = (layout->length + ENTRIES - 1) / ENTRIES;
   const TesiProgramDesc desc = {
-      .file = "jacobi.cu",
-      .options = {precision == TES_DOUBLE ? "real=double" : "real=float", several ? "ranked" : NULL}};
+      .file = "jacobi.cu", .real = precision, .macros = {{several ? "ranked" : NULL, 1}}};
   TesiJacobiDevice *d;
   TesiProgram *program;
   *device = NULL;

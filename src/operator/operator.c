@@ -1,7 +1,6 @@
 /* Operators: kinds, creation, references, and the public calls with their argument checks. */
 #include "operator/form.h"
 #include "operator/mapped/mapped.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,6 +106,21 @@ TesStatus tesi_operator_on(const TesOperator *op, const TesSpace *space, TesPrec
   return tes_operator_create(space->context, &desc, other);
 }
 
+TesStatus tesi_operator_residual_by(TesStatus (*apply)(const TesOperator *op, const void *x, void *y),
+                                    const TesOperator *op, const void *b, const void *x, void *r) {
+  TesContext *ctx = op->context;
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void *product = r;
+  if (r == b) TES_TRY(tesi_operator_vector(op, &product));
+  TES_TRY(apply(op, x, product));
+  TES_TRY(r == b ? device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r)
+                 : device->xpay(ctx, op->precision, op->length, b, -1, r));
+done:
+  if (product != r) device->release(ctx, &product);
+  return status;
+}
+
 TesStatus tesi_operator_below(const TesOperator *op, const TesSpace *space, TesPrecision precision,
                               TesOperator **other) {
   TesOperatorDesc desc = op->desc;
@@ -206,9 +220,8 @@ TesStatus tesi_operator_apply_ref(const TesOperator *op, const TesVector *x, Tes
   double *xs = NULL, *ys = NULL;
   TES_TRY(check_vector(op, x, "x", true));
   TES_TRY(check_vector(op, y, "y", true));
-  TES_ALLOC(&xs, x->length);
   TES_ALLOC(&ys, y->length);
-  TES_TRY(tes_vector_get(x, xs));
+  TES_TRY(tesi_vector_read(x, &xs));
   TES_TRY(op->table->apply_ref(op, xs, ys));
   TES_TRY(tes_vector_set(y, ys));
 done:

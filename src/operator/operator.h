@@ -122,6 +122,27 @@ TesStatus tesi_operator_create_constant(const TesSpace *space, TesPrecision prec
 TesOperator *tesi_operator_retain(const TesOperator *op);
 /* A vector of zeros that the operator takes. */
 TesStatus tesi_operator_new_vector(const TesOperator *op, TesPrecision precision, TesVector **vector);
+/* Device memory for a vector of the operator's length and precision. */
+static inline TesStatus tesi_operator_vector(const TesOperator *op, void **v) {
+  return tesi_context_device(op->context)
+      ->allocate(op->context, (size_t)op->length * tesi_precision_size(op->precision), v);
+}
+/* Such a vector; its values, to and from the host in float64. */
+static inline TesVector tesi_operator_view(const TesOperator *op, const void *v) {
+  return (TesVector){
+      .context = op->context, .length = op->length, .precision = op->precision, .data = (void *)v};
+}
+static inline TesStatus tesi_operator_get(const TesOperator *op, const void *v, double *values) {
+  const TesVector view = tesi_operator_view(op, v);
+  return tes_vector_get(&view, values);
+}
+static inline TesStatus tesi_operator_set(const TesOperator *op, const double *values, void *v) {
+  TesVector view = tesi_operator_view(op, v);
+  return tes_vector_set(&view, values);
+}
+/* residual of a table by its `apply`: r <- b - A x; r may be b. */
+TesStatus tesi_operator_residual_by(TesStatus (*apply)(const TesOperator *op, const void *x, void *y),
+                                    const TesOperator *op, const void *b, const void *x, void *r);
 /* The last step of every creation: makes the operator over the cells of this rank an operator over all ranks. */
 TesStatus tesi_operator_share(TesOperator *op);
 /* The operator of the wide box, for kinds whose cells read neighbours; NULL: there is none. */

@@ -53,7 +53,7 @@ done:
 }
 
 /* The sum over copies gives more than 1 at given nodes, which have ones in every copy; sets 1 again. */
-static void put_ones(const TesOperator *op, void *d) {
+static void put_ones(const TesOperator *op, double *d) {
   const TesiAxis *axis = op->space->axis;
   for (int64_t i = 0; i < op->length; i++) {
     const int64_t at[3] = {i % axis[0].nodes, i / axis[0].nodes % axis[1].nodes,
@@ -61,11 +61,7 @@ static void put_ones(const TesOperator *op, void *d) {
     bool given = false;
     for (int e = 0; e < 3; e++)
       given = given || at[e] < tesi_axis_first(&axis[e]) || at[e] >= tesi_axis_end(&axis[e]);
-    if (!given) continue;
-    if (op->precision == TES_DOUBLE)
-      ((double *)d)[i] = 1;
-    else
-      ((float *)d)[i] = 1;
+    if (given) d[i] = 1;
   }
 }
 
@@ -73,21 +69,16 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const Plan *plan = op->plan;
-  const size_t size = tesi_precision_size(op->precision), bytes = (size_t)op->length * size;
-  void *host = NULL;
+  double *values = NULL;
   TES_TRY(plan->open->table->diagonal(plan->open, plan->y));
   TES_TRY(tesi_periodic_collect(&plan->periodic, plan->y, NULL, 1, d));
   if (op->space->dofs == op->length) goto done;
-  if (!tesi_has_kernels(ctx)) {
-    put_ones(op, d);
-    goto done;
-  }
-  TES_TRY(tesi_alloc(ctx, (size_t)op->length, size, &host));
-  TES_TRY(tesi_context_device(ctx)->to_host(ctx, host, d, bytes));
-  put_ones(op, host);
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, d, host, bytes));
+  TES_ALLOC(&values, op->length);
+  TES_TRY(tesi_operator_get(op, d, values));
+  put_ones(op, values);
+  TES_TRY(tesi_operator_set(op, values, d));
 done:
-  tesi_free(ctx, &host);
+  tesi_free(ctx, &values);
   return status;
 }
 

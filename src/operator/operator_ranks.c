@@ -17,22 +17,9 @@ static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   return status == TES_OK ? sum(op, y) : status;
 }
 
-/* Every copy has b already. r may be b. */
+/* Every copy has b already. */
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  void *product = r;
-  if (r == b)
-    TES_TRY(device->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision), &product));
-  TES_TRY(apply(op, x, product));
-  if (r == b)
-    TES_TRY(device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r));
-  else
-    TES_TRY(device->xpay(ctx, op->precision, op->length, b, -1, r));
-done:
-  if (product != r) device->release(ctx, &product);
-  return status;
+  return tesi_operator_residual_by(apply, op, b, x, r);
 }
 
 static TesStatus diagonal(const TesOperator *op, void *d) {

@@ -22,18 +22,7 @@ done:
 }
 
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  void *product = r;
-  if (r == b)
-    TES_TRY(device->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision), &product));
-  TES_TRY(apply(op, x, product));
-  TES_TRY(r == b ? device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r)
-                 : device->xpay(ctx, op->precision, op->length, b, -1, r));
-done:
-  if (product != r) device->release(ctx, &product);
-  return status;
+  return tesi_operator_residual_by(apply, op, b, x, r);
 }
 
 /* At entries of nodes with slip: d[length] <- scale; or, with `take`, scale[nodes] <- the largest free entry of d. */
@@ -53,15 +42,14 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSlip *slip = op->space->slip;
-  TesVector v = {.context = ctx, .length = op->length, .precision = op->precision, .data = d};
   double *values = NULL, *scale = NULL;
   TES_ALLOC(&values, op->length);
   TES_ALLOC(&scale, slip->count);
   TES_TRY(op->whole->diagonal(op, d));
-  TES_TRY(tes_vector_get(&v, values));
+  TES_TRY(tesi_operator_get(op, d, values));
   spread(slip, true, scale, values);
   spread(slip, false, scale, values);
-  TES_TRY(tes_vector_set(&v, values));
+  TES_TRY(tesi_operator_set(op, values, d));
 done:
   tesi_free(ctx, &values);
   tesi_free(ctx, &scale);
@@ -124,18 +112,15 @@ TesStatus tesi_operator_slip(TesOperator *op) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiSlip *slip = op->space->slip;
-  TesVector v = {.context = ctx, .length = op->length, .precision = op->precision};
   double *values = NULL, *scale = NULL;
   TES_ALLOC(&values, op->length);
   TES_ALLOC(&scale, slip->count);
   op->whole = op->table;
   op->table = &table;
   op->singular = 0; /* constants may remain in the null space; the caller has to find them */
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
-                                             &op->slip_x));
-  v.data = op->slip_x;
+  TES_TRY(tesi_operator_vector(op, &op->slip_x));
   TES_TRY(op->whole->diagonal(op, op->slip_x));
-  TES_TRY(tes_vector_get(&v, values));
+  TES_TRY(tesi_operator_get(op, op->slip_x, values));
   spread(slip, true, scale, values);
   TES_TRY(tesi_upload(ctx, scale, (size_t)slip->count * sizeof *scale, &op->slip_scale));
 done:

@@ -3,7 +3,6 @@
 #ifdef TESI_P4EST
 #include "parallel/mpi.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include "base/leaks.h"
@@ -118,21 +117,15 @@ static void broadcast(const TesCommunicator *communicator, int root, int64_t byt
     MPI_Bcast((char *)data + at, (int)(bytes - at < LARGEST ? bytes - at : LARGEST), MPI_BYTE, root, s->comm);
 }
 
-static double seconds_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Sleeps longer and longer, up to 5 ms: other ranks may compute for a long time. */
 static bool meet(const TesCommunicator *communicator, double seconds, int own, int *all) {
   const State *s = communicator->state;
-  const double start = seconds_now();
+  const double start = tesi_now();
   MPI_Request request;
   int done = 0;
   MPI_Iallgather(&own, 1, MPI_INT, all, 1, MPI_INT, s->meetings, &request);
   MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-  for (long sleep = 1000; !done && seconds_now() - start < seconds; sleep += sleep < 5000000 ? sleep / 4 : 0) {
+  for (long sleep = 1000; !done && tesi_now() - start < seconds; sleep += sleep < 5000000 ? sleep / 4 : 0) {
     nanosleep(&(struct timespec){.tv_nsec = sleep}, NULL);
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   }

@@ -80,7 +80,6 @@ static TesStatus add_through(const TesProblem *p, const TesSpace *full, int boun
   const int64_t n = p->space->length;
   TES_ALLOC(&through, tes_mesh_boundaries(p->mesh) + 1);
   TES_ALLOC(&one, n);
-  TES_ALLOC(&values, n);
   through[boundary] = 1;
   TES_TRY(tesi_transport_faces(full, p->numbered.data.b, through, &mass));
   if (!mass.faces && tesi_ranks(ctx) == 1) goto done;
@@ -88,7 +87,7 @@ static TesStatus add_through(const TesProblem *p, const TesSpace *full, int boun
   for (int64_t i = 0; i < n; i++) one[i] = factor;
   tesi_face_mass_add(&mass, TES_DOUBLE, 1, true, one, added);
   tesi_exchange_sum(p->space->layout->shared, TES_DOUBLE, added);
-  TES_TRY(tes_vector_get(v, values));
+  TES_TRY(tesi_vector_read(v, &values));
   for (int64_t i = 0; i < n; i++) values[i] += added[i];
   TES_TRY(tes_vector_set(v, values));
 done:

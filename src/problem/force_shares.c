@@ -1,6 +1,5 @@
 #include "problem/force_shares.h"
 #include <lapacke.h>
-#include <math.h>
 #include <string.h>
 #include "basis/blas.h"
 #include "parallel/exchange.h"

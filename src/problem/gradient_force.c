@@ -1,5 +1,4 @@
 /* What a gradient differentiates: a value as it is, or of a force its residuals and stresses (forces.h). */
-#include <stdio.h>
 #include <string.h>
 #include "problem/forces.h"
 #include "problem/variation.h"

@@ -212,18 +212,12 @@ done:
 static TesStatus find_lumped(TesiInTime *it) {
   TesContext *ctx = it->mass->context;
   TesStatus status = TES_OK;
-  double *values = NULL;
-  const int64_t length = it->d->length;
   if (it->lumped) return TES_OK;
   TES_TRY(tesi_vector_create_on(it->mass->space->layout, TES_DOUBLE, &it->lumped));
   TES_TRY(tes_vector_fill(it->d, 1));
   TES_TRY(tes_operator_apply(it->mass, it->d, it->lumped));
-  TES_ALLOC(&values, length);
-  TES_TRY(tes_vector_get(it->lumped, values));
-  for (int64_t i = 0; i < length; i++) values[i] = 1 / values[i];
-  TES_TRY(tes_vector_set(it->lumped, values));
+  TES_TRY(tesi_vector_invert(it->lumped));
 done:
-  tesi_free(ctx, &values);
   return status;
 }
 

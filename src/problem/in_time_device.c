@@ -1,7 +1,6 @@
 /* Stages of problems in time on devices with kernels. Load, guess, the residuals of both starts and all iterations
  * are only launches; they are recorded as one graph and replayed as long as dt and the formula stay. Times are in
  * device memory. The device chooses the better start, the tolerance and the end of the iteration (queued.h). */
-#include <math.h>
 #include "krylov/queued.h"
 #include "problem/balance.h"
 #include "problem/in_time.h"

@@ -1,5 +1,4 @@
 #include "problem/problem.h"
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include "multigrid/coarse/coarse.h"

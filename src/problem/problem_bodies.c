@@ -1,11 +1,7 @@
 /* Bodies: parts of a mesh that are connected by the vertices of its trees. */
+#include "base/integer.h"
 #include "mesh/inner_faces.h"
 #include "problem/problem.h"
-
-static int32_t find_root(int32_t *parent, int32_t v) {
-  while (parent[v] != v) v = parent[v] = parent[parent[v]];
-  return v;
-}
 
 /* Whether a term is a mass that is not zero in cells of a material. */
 static bool is_mass(const TesTermDesc *term, int material) {
@@ -43,15 +39,15 @@ static TesStatus check_component(const TesProblem *p, int component) {
   TES_ALLOC(&held, t->vertex_count);
   for (int32_t v = 0; v < t->vertex_count; v++) parent[v] = v;
   for (int64_t i = 0; i < t->trees << t->dim; i++)
-    parent[find_root(parent, t->vertices[i])] = find_root(parent, t->vertices[i >> t->dim << t->dim]);
+    parent[tesi_root_of(parent, t->vertices[i])] = tesi_root_of(parent, t->vertices[i >> t->dim << t->dim]);
   for (int64_t tree = 0; tree < t->trees; tree++)
-    if (is_held(p, t, tree, component)) held[find_root(parent, t->vertices[tree << t->dim])] = 1;
+    if (is_held(p, t, tree, component)) held[tesi_root_of(parent, t->vertices[tree << t->dim])] = 1;
   for (int64_t i = 0; i < t->parts; i++)
     if (tesi_part_is_face(t->dim, t->part[i].at) && holds(p, t->part[i].boundary, component))
-      held[find_root(parent, t->vertices[(int64_t)t->part[i].tree << t->dim])] = 1;
+      held[tesi_root_of(parent, t->vertices[(int64_t)t->part[i].tree << t->dim])] = 1;
   for (int64_t tree = t->trees - 1; tree >= 0; tree--) {
-    const int32_t root = find_root(parent, t->vertices[tree << t->dim]);
-    several = several || root != find_root(parent, t->vertices[0]);
+    const int32_t root = tesi_root_of(parent, t->vertices[tree << t->dim]);
+    several = several || root != tesi_root_of(parent, t->vertices[0]);
     if (!held[root]) loose = tree;
   }
   if (loose < 0 || !several) goto done;

@@ -34,8 +34,7 @@ static TesStatus clear_component(const TesSpace *space, TesVector *v) {
   const TesiCellView *s = space->view;
   double *values = NULL;
   if (tesi_space_axes(space)) return tesi_functional_clear(space, v);
-  TES_ALLOC(&values, v->length);
-  TES_TRY(tes_vector_get(v, values));
+  TES_TRY(tesi_vector_read(v, &values));
   for (int64_t i = 0; i < s->cells * s->cell_nodes; i++)
     if (s->index[i] < 0) values[~s->index[i]] = 0;
   TES_TRY(tes_vector_set(v, values));

@@ -97,9 +97,7 @@ static TesStatus precondition_ref(const TesSmoother *smoother, const double *d, 
     return TES_OK;
   }
   TES_TRY(tesi_cell_patches_apply_ref(plan->patches, r, z));
-  const TesVector w = {
-      .context = ctx, .length = n, .precision = smoother->op->precision, .data = plan->patches->weight};
-  TES_TRY(tes_vector_get(&w, r));
+  TES_TRY(tesi_operator_get(smoother->op, plan->patches->weight, r));
   for (int64_t i = 0; i < n; i++) r[i] *= z[i];
 done:
   return status;

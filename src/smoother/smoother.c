@@ -136,6 +136,34 @@ void tes_smoother_destroy(TesSmoother **smoother) {
   tes_context_destroy(&ctx);
 }
 
+TesStatus tesi_sweep_residuals(const TesSmoother *smoother, const TesiResidualSweep *sweep, void *work,
+                               TesiColours colours, const void *b, void *x, bool zero_guess) {
+  TesContext *ctx = smoother->context;
+  TesStatus status = TES_OK;
+  const TesOperator *op = smoother->op;
+  const void *r = b; /* the residual of x = 0 */
+  bool known = zero_guess;
+  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
+  for (int i = 0; i < colours.count; i++) {
+    const int colour = colours.first + i * colours.step;
+    if (sweep->empty && sweep->empty(smoother, colour)) continue;
+    if (!known) {
+      TES_TRY(op->table->residual(op, b, x, work));
+      r = work;
+    }
+    TES_TRY(sweep->solve(smoother, colour, r, x));
+    known = smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE;
+  }
+done:
+  return status;
+}
+
+TesStatus tesi_sweep_all_colours(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
+                                 bool zero_guess) {
+  const TesiSmootherTable *table = smoother->table;
+  return table->apply_colours(smoother, b, x, tesi_all_colours(table->colours(smoother), sweep), zero_guess);
+}
+
 static TesStatus check_arguments(const TesSmoother *smoother, const TesVector *b, const TesVector *x,
                                  TesSweep sweep, bool any_precision) {
   TesContext *ctx = smoother->context;
@@ -170,9 +198,8 @@ TesStatus tesi_smoother_apply_ref(const TesSmoother *smoother, const TesVector *
   TesStatus status = TES_OK;
   double *bs = NULL, *xs = NULL;
   TES_TRY(check_arguments(smoother, b, x, sweep, true));
-  TES_ALLOC(&bs, b->length);
   TES_ALLOC(&xs, x->length); /* zeros */
-  TES_TRY(tes_vector_get(b, bs));
+  TES_TRY(tesi_vector_read(b, &bs));
   if (!zero_guess) TES_TRY(tes_vector_get(x, xs));
   TES_TRY(smoother->table->apply_ref(smoother, bs, xs, sweep));
   TES_TRY(tes_vector_set(x, xs));

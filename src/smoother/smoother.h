@@ -124,6 +124,19 @@ static inline bool tesi_smoother_has_cells(const TesSmoother *smoother) {
   return smoother->table->solve_cells && smoother->kind == TES_SMOOTHER_PATCH && !smoother->red_black;
 }
 
+/* Sweeps over colours of patches in residual form. `solve` adds to x the corrections of the patches of a colour, from
+ * the residual r. */
+typedef struct TesiResidualSweep {
+  TesStatus (*solve)(const TesSmoother *smoother, int colour, const void *r, void *x);
+  bool (*empty)(const TesSmoother *smoother, int colour); /* NULL, or whether a colour has no patches */
+} TesiResidualSweep;
+/* With a new residual before each colour, or, of additive patches, one for all. work: a vector. */
+TesStatus tesi_sweep_residuals(const TesSmoother *smoother, const TesiResidualSweep *sweep, void *work,
+                               TesiColours colours, const void *b, void *x, bool zero_guess);
+/* `apply` of tables that have apply_colours. */
+TesStatus tesi_sweep_all_colours(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep,
+                                 bool zero_guess);
+
 /* The plain version of the same step, patch by patch with dense local inverses. For tests; slow. */
 TesStatus tesi_smoother_apply_ref(const TesSmoother *smoother, const TesVector *b, TesVector *x,
                                   TesSweep sweep, bool zero_guess);

@@ -5,6 +5,8 @@
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
+#include "base/random.h"
+#include "base/real.h"
 #include "base/team.h"
 #include "basis/blas.h"
 #include "device/kernel.h"
@@ -16,12 +18,8 @@ typedef struct Vectors {
   TesVector *r, *z, *p, *q;
 } Vectors;
 
-/* splitmix64 of the node number */
 static double start_value(int64_t n) {
-  uint64_t bits = ((uint64_t)n + 1) * 0x9e3779b97f4a7c15u;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-  return (double)(int64_t)(bits ^ (bits >> 31)) / 9223372036854775808.0;
+  return (double)(int64_t)tesi_random_mix(((uint64_t)n + 1) * 0x9e3779b97f4a7c15u) / 9223372036854775808.0;
 }
 
 void tesi_start_vector(const TesSpace *space, double *v) {
@@ -85,10 +83,7 @@ static void fill_forest(const void *data, TesiSpan span) {
       const int64_t node = tesi_cells_node(index[p]);
       if (node < begin) continue;
       const double value = start_value(count++);
-      if (s->precision == TES_DOUBLE)
-        ((double *)s->values)[s->first + node] = value;
-      else
-        ((float *)s->values)[s->first + node] = (float)value;
+      tesi_number_set(s->precision, s->values, s->first + node, value);
     }
   }
 }
@@ -160,10 +155,7 @@ static void clear_given(const TesSpace *space, TesPrecision precision, void *v) 
     const TesiCellView *cells = space->scalar[s]->view;
     for (int64_t i = 0; cells && i < cells->length - cells->dofs; i++) {
       const int64_t at = space->first[s] + cells->constrained[i];
-      if (precision == TES_DOUBLE)
-        ((double *)v)[at] = 0;
-      else
-        ((float *)v)[at] = 0;
+      tesi_number_set(precision, v, at, 0);
     }
   }
 }
@@ -339,28 +331,14 @@ done:
   return status;
 }
 
-/* Of float32 numbers too the reciprocals are those of float64, rounded. */
-static void invert_double(const void *data, TesiSpan span) {
-  double *const d = *(double *const *)data;
-  for (int64_t i = span.first; i < span.end; i++) d[i] = 1 / d[i];
-}
-
-static void invert_float(const void *data, TesiSpan span) {
-  float *const d = *(float *const *)data;
-  for (int64_t i = span.first; i < span.end; i++) d[i] = (float)(1 / (double)d[i]);
-}
-
 TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const int64_t n = op->length;
   *d = NULL;
   TES_TRY(tesi_operator_vector(op, d));
   TES_TRY(op->table->diagonal(op, *d));
-  if (tesi_has_kernels(ctx))
-    TES_TRY(tesi_kernel_invert(ctx, op->precision, n, *d));
-  else
-    tesi_team_for(tesi_team_threads(ctx, n), n, op->precision == TES_DOUBLE ? invert_double : invert_float, d);
+  TesVector view = tesi_operator_view(op, *d);
+  TES_TRY(tesi_vector_invert(&view));
 done:
   if (status != TES_OK) tesi_context_device(ctx)->release(ctx, d);
   return status;
@@ -381,10 +359,18 @@ TesStatus tesi_largest_jacobi_eigenvalue(const TesOperator *op, const void *inve
   return largest_eigenvalue(op, divide, &d, inverse_diagonal, TESI_EIGENVALUE_STEPS, lambda);
 }
 
-TesStatus tesi_additive_damping(const TesOperator *op, TesiPrecondition precondition, void *user,
-                                double *omega) {
+static TesStatus sweep(void *user, const void *r, void *z) {
+  const TesSmoother *smoother = user;
+  return smoother->table->apply(smoother, r, z, TES_FORWARD, true);
+}
+
+TesStatus tesi_patch_damping(TesSmoother *smoother) {
   double lambda;
-  const TesStatus status = tesi_largest_eigenvalue(op, precondition, user, TESI_EIGENVALUE_STEPS, &lambda);
-  if (status == TES_OK) *omega = 1.5 / lambda;
+  if (smoother->omega != 0) return TES_OK;
+  smoother->omega = 1;
+  if (smoother->kind != TES_SMOOTHER_PATCH_ADDITIVE) return TES_OK;
+  const TesStatus status =
+      tesi_largest_eigenvalue(smoother->op, sweep, smoother, TESI_EIGENVALUE_STEPS, &lambda);
+  if (status == TES_OK) smoother->omega = 1.5 / lambda;
   return status;
 }

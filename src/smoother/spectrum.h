@@ -35,14 +35,7 @@ TesStatus tesi_inverse_diagonal(const TesOperator *op, void **d);
 /* The largest eigenvalue of D^-1 A, given the inverse diagonal. */
 TesStatus tesi_largest_jacobi_eigenvalue(const TesOperator *op, const void *inverse_diagonal, double *lambda);
 
-/* The damping of an additive patch smoother B: 1.5 / lambda_max(B A). */
-TesStatus tesi_additive_damping(const TesOperator *op, TesiPrecondition precondition, void *user,
-                                double *omega);
-
-/* A vector of the operator's length and precision. */
-static inline TesStatus tesi_operator_vector(const TesOperator *op, void **v) {
-  return tesi_context_device(op->context)
-      ->allocate(op->context, (size_t)op->length * tesi_precision_size(op->precision), v);
-}
+/* Sets the damping of a patch smoother B that has none yet: 1, of additive patches 1.5 / lambda_max(B A). */
+TesStatus tesi_patch_damping(TesSmoother *smoother);
 
 #endif

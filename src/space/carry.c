@@ -224,9 +224,8 @@ TesStatus tes_space_carry(const TesSpace *from, const TesVector *u, const TesSpa
   double *in = NULL, *out = NULL;
   const bool box = from->mesh->kind == TES_MESH_BOX;
   TES_TRY(check(from, u, to, v));
-  TES_ALLOC(&in, from->length);
   TES_ALLOC(&out, to->length);
-  TES_TRY(tes_vector_get(u, in));
+  TES_TRY(tesi_vector_read(u, &in));
   if (!to->element->nodal) TES_TRY(tesi_rt_carry(from, in, to, out));
   for (int i = 0; i < to->scalars && to->element->nodal; i++)
     TES_TRY((box ? carry_box : carry_cells)(from->scalar[i], in + from->first[i], to->scalar[i],

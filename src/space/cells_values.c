@@ -1,6 +1,7 @@
 /* Vectors cell by cell. */
 #include <math.h>
 #include <string.h>
+#include "base/random.h"
 #include "basis/lagrange.h"
 #include "space/space.h"
 
@@ -73,14 +74,9 @@ void tesi_space_add_cell(const TesSpace *space, int64_t cell, const double *loca
     }
 }
 
-static uint64_t mix(uint64_t x) { /* splitmix64 */
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
 static uint64_t entry_key(int32_t index, double value) {
-  return mix(mix((uint64_t)tesi_cells_node(index) + 1) ^ (uint64_t)llround(ldexp(value, 30)));
+  return tesi_random_mix(tesi_random_mix((uint64_t)tesi_cells_node(index) + 1) ^
+                         (uint64_t)llround(ldexp(value, 30)));
 }
 
 uint64_t tesi_cells_node_key(int32_t index) {

@@ -23,8 +23,7 @@ TesStatus tesi_periodic_create(TesContext *ctx, TesPrecision precision, const Te
                                TesiPeriodic *periodic) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "periodic.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "periodic.cu", .real = precision};
   *periodic =
       (TesiPeriodic){.context = ctx, .precision = precision, .box = *box, .length = 1, .open_length = 1};
   for (int d = 0; d < 3; d++) periodic->length *= box->nodes[d], periodic->open_length *= box->count[d];
@@ -119,17 +118,13 @@ static void collect_rows(const void *data, TesiSpan span) {
 
 /* ------------------------------------------------------------------------------------------------------ */
 
-static TesiGrid blocks(int64_t length) {
-  return (TesiGrid){(unsigned)((length + THREADS - 1) / THREADS), 1, 1};
-}
-
 TesStatus tesi_periodic_spread(const TesiPeriodic *periodic, const void *x, bool own, void *y) {
   const TeskPeriodic *b = &periodic->box;
   int only_own = own;
   void *arguments[] = {&x, &y, (void *)b, &only_own};
   if (tesi_has_kernels(periodic->context))
-    return tesi_kernel_launch(periodic->context, &periodic->spread, blocks(periodic->open_length), THREADS, 0,
-                              arguments);
+    return tesi_kernel_launch(periodic->context, &periodic->spread, tesi_grid(periodic->open_length, THREADS),
+                              THREADS, 0, arguments);
   tesi_team_for(tesi_team_threads(periodic->context, periodic->open_length),
                 (int64_t)b->count[1] * b->count[2], spread_rows,
                 &(Job){.periodic = periodic, .from = x, .to = y, .own = own});
@@ -142,8 +137,8 @@ TesStatus tesi_periodic_collect(const TesiPeriodic *periodic, const void *y, con
   float low = (float)factor;
   void *arguments[] = {&y, &base, &x, (void *)b, periodic->precision == TES_SINGLE ? (void *)&low : &factor};
   if (tesi_has_kernels(periodic->context))
-    return tesi_kernel_launch(periodic->context, &periodic->collect, blocks(periodic->length), THREADS, 0,
-                              arguments);
+    return tesi_kernel_launch(periodic->context, &periodic->collect, tesi_grid(periodic->length, THREADS),
+                              THREADS, 0, arguments);
   tesi_team_for(tesi_team_threads(periodic->context, periodic->length), (int64_t)b->nodes[1] * b->nodes[2],
                 collect_rows,
                 &(Job){.periodic = periodic, .from = y, .base = base, .to = x, .factor = factor});

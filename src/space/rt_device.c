@@ -30,11 +30,6 @@ done:
   return status;
 }
 
-static TesiGrid grid_of(int64_t count) {
-  const int64_t blocks = (count + THREADS - 1) / THREADS;
-  return (TesiGrid){(unsigned)(blocks < BLOCKS ? blocks : BLOCKS), 1, 1};
-}
-
 /* ---- known nodes --------------------------------------------------------------------------------------- */
 
 int tesi_rt_known(const TesSpace *space, TesiRtRuns runs[6]) {
@@ -74,15 +69,15 @@ TesStatus tesi_rt_clear_on(TesContext *ctx, const TesSpace *space, TesPrecision 
   TesiKernel kernel;
   for (int e = 0; e < ends && !tesi_has_kernels(ctx); e++) clear(&runs[e], size, v);
   if (!tesi_has_kernels(ctx) || ends == 0) return TES_OK;
-  const TesiProgramDesc desc = {.file = "rt_known.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "rt_known.cu", .real = precision};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_rt_clear", 0, &kernel));
   for (int e = 0; e < ends; e++) {
     TesiRtRuns *r = &runs[e];
     void *first = (char *)v + (size_t)r->first * size;
     void *arguments[] = {&first, &r->count, &r->length, &r->stride};
-    TES_TRY(tesi_kernel_launch(ctx, &kernel, grid_of(r->count * r->length), THREADS, 0, arguments));
+    TES_TRY(tesi_kernel_launch(ctx, &kernel, tesi_grid_most(r->count * r->length, THREADS, BLOCKS), THREADS,
+                               0, arguments));
   }
 done:
   return status;
@@ -109,11 +104,12 @@ static TesStatus launch_constant(TesContext *ctx, const TesSpace *space, double 
     modes[d] = tesi_modal(space, d)->nodes;
     TES_TRY(tesi_upload(ctx, factor[d], (size_t)modes[d] * sizeof *factor[d], &of[d]));
   }
-  const TesiProgramDesc desc = {.file = "outer.cu", .options = {"real=double"}};
+  const TesiProgramDesc desc = {.file = "outer.cu"};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_outer", 0, &kernel));
   void *arguments[] = {&p, &of[0], &of[1], &of[2], &modes[0], &modes[1], &modes[2], &scale, &beta};
-  TES_TRY(tesi_kernel_launch(ctx, &kernel, grid_of(tesi_space_last(space)->length), THREADS, 0, arguments));
+  TES_TRY(tesi_kernel_launch(ctx, &kernel, tesi_grid_most(tesi_space_last(space)->length, THREADS, BLOCKS),
+                             THREADS, 0, arguments));
   TES_TRY(tesi_context_device(ctx)->synchronize(ctx));
 done:
   for (int d = 0; d < 3; d++) tesi_context_device(ctx)->release(ctx, &of[d]);

@@ -1,7 +1,6 @@
 #include "space/slip_motions.h"
 #include <lapacke.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/team.h"
 #include "basis/blas.h"
@@ -273,13 +272,10 @@ static TesStatus create_on_device(TesiSlip *slip) {
   TesContext *ctx = slip->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
-  char dim[8];
-  snprintf(dim, sizeof dim, "DIM=%d", slip->dim);
   TES_TRY(tesi_upload(ctx, slip->node, (size_t)slip->count * sizeof *slip->node, &slip->device_node));
   for (int p = 0; p < 2; p++) {
     const TesPrecision precision = p == 0 ? TES_DOUBLE : TES_SINGLE;
-    const TesiProgramDesc desc = {.file = "slip.cu",
-                                  .options = {precision == TES_SINGLE ? "real=float" : "real=double", dim}};
+    const TesiProgramDesc desc = {.file = "slip.cu", .real = precision, .macros = {{"DIM", slip->dim}}};
     TES_TRY(tesi_upload_numbers(ctx, slip->P, slip->dim * slip->dim * slip->count, precision,
                                 &slip->device_P[precision]));
     TES_TRY(tesi_program_get(ctx, &desc, &program));
@@ -379,8 +375,7 @@ TesStatus tesi_slip_lift(const TesiSlip *slip, TesVector *u) {
   TesStatus status = TES_OK;
   const int dim = slip->dim;
   double *values = NULL;
-  TES_ALLOC(&values, u->length);
-  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(tesi_vector_read(u, &values));
   for (int64_t i = 0; i < slip->count; i++)
     for (int e = 0; e < dim * dim && slip->given[i]; e++)
       values[e / dim * slip->length + slip->node[i]] +=

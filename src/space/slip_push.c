@@ -123,13 +123,12 @@ TesStatus tesi_slip_push(const TesSpace *space, const TesFunction *const *g, Tes
   double *values = NULL, at[3];
   TES_ALLOC(&p.round, tes_mesh_boundaries(space->mesh) + 1);
   TES_ALLOC(&p.sum, ROWS * p.length);
-  TES_ALLOC(&values, u->length);
   TES_TRY(tesi_slip_visit(space, add_round, &p));
   TES_TRY(check_round(&p));
   TES_TRY(tesi_slip_visit(space, add_face, &p));
   for (int e = 0; e < ROWS && space->part[0]->layout->shared; e++)
     tesi_exchange_sum(space->part[0]->layout->shared, TES_DOUBLE, p.sum + e * p.length);
-  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(tesi_vector_read(u, &values));
   TES_TRY(tesi_blas_begin(ctx, DIM));
   for (int64_t i = 0; i < slip->count; i++) {
     TES_TRY(solve_node(&p, i, at));

@@ -1,5 +1,4 @@
 /* Spaces of several components, and products: lists of spaces of one component. */
-#include <string.h>
 #include "device/vector.h"
 #include "space/space.h"
 

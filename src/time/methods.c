@@ -34,7 +34,7 @@ static const TesiTimeMethod methods[] = {
                             .starter = TES_TIME_BACKWARD_EULER,
                             .carries = true,
                             .old = 2,
-                            .step = tesi_carrying_multistep,
+                            .step = tesi_multistep,
                             .sigma = 3 / 2.,
                             .back = {2, -1 / 2.}},
     [TES_TIME_SDIRK2] = {.name = "sdirk2",

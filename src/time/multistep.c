@@ -6,9 +6,19 @@ typedef struct Begin {
   TesiStepper *s;
   const TesiTimeMethod *method;
   double time, sigma, back[TESI_STEPPER_OLD], weight[TESI_STEPPER_OLD];
-  int count; /* of old values that carry */
+  int count; /* of old values */
   TesVector *u;
 } Begin;
+
+/* y <- sum weight[j] u(t - j dt). */
+static TesStatus combine(const TesiStepper *s, int count, const double *weight) {
+  TesContext *ctx = s->evolution.context;
+  TesStatus status = TES_OK;
+  TES_TRY(tes_vector_copy(s->old[0], weight[0], s->y));
+  for (int j = 1; j < count; j++) TES_TRY(tes_vector_axpy(weight[j], s->old[j], s->y));
+done:
+  return status;
+}
 
 static TesStatus begin_multistep(void *data) {
   const Begin *begin = data;
@@ -16,70 +26,39 @@ static TesStatus begin_multistep(void *data) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
-  TES_TRY(tes_vector_copy(s->old[0], begin->back[0], s->y));
-  for (int j = 1; j < begin->method->old; j++) TES_TRY(tes_vector_axpy(begin->back[j], s->old[j], s->y));
+  TES_TRY(combine(s, begin->count, begin->back));
   TES_TRY(e->load(e->user, begin->time + s->dt, s->b));
   TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
+  if (begin->method->carries) {
+    TES_TRY(combine(s, begin->count, begin->weight));
+    TES_TRY(e->carry(e->user, s->y, s->b));
+  }
   TES_TRY(tesi_stepper_guess(s, 1, begin->u));
   TES_TRY(tesi_stepper_start(s, begin->sigma / s->dt, begin->time + s->dt, begin->u));
 done:
   return status;
 }
 
-/* sigma M u1 + K u1 = F1 + M sum back[j] u(t - j dt) / dt. Backward Euler is the formula with one old value. */
+/* sigma M u1 + K u1 = F1 + M sum back[j] u(t - j dt) / dt. Backward Euler is the formula with one old value. Where the
+ * method carries, a part of K is applied to the extrapolation of the old values; with one old value it has order one.
+ */
 TesStatus tesi_multistep(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
-  Begin begin = {.s = s, .method = method, .time = time, .u = u};
+  const int count = method->carries ? tesi_min(s->known, method->old) : method->old;
+  Begin begin = {.s = s, .method = method, .time = time, .count = count, .u = u};
   double *const back = begin.back;
-  tesi_stepper_backward(s, method, &begin.sigma, back);
+  const bool starts = method->carries && count == 1;
+  tesi_stepper_backward(s, starts ? tesi_time_method(method->starter) : method, &begin.sigma, back);
+  if (method->carries) tesi_stepper_extrapolation(s, count, 1, begin.weight);
   const double sigma = begin.sigma, then = time + s->dt;
   TES_TRY(tesi_stepper_begin(s, 0, sigma / s->dt, 1, &then, begin_multistep, &begin));
-  TES_TRY(e->solve(e->user, sigma / s->dt, time + s->dt, s->b, s->old[0], u));
-  TES_TRY(tesi_stepper_rates(s, sigma / s->dt, time + s->dt, u));
-  for (int j = 0; j < method->old; j++) back[j] /= sigma;
-  tesi_stepper_begin_amounts(s, method->old, back);
+  TES_TRY(e->solve(e->user, sigma / s->dt, then, s->b, s->old[0], u));
+  TES_TRY(tesi_stepper_rates(s, sigma / s->dt, then, u));
+  for (int j = 0; j < count; j++) back[j] /= sigma;
+  tesi_stepper_begin_amounts(s, count, back);
   tesi_stepper_add_amounts(s, s->dt / sigma);
-done:
-  return status;
-}
-
-static TesStatus begin_carrying(void *data) {
-  const Begin *begin = data;
-  TesiStepper *s = begin->s;
-  TesContext *ctx = s->evolution.context;
-  TesStatus status = TES_OK;
-  const TesiEvolution *e = &s->evolution;
-  TES_TRY(e->load(e->user, begin->time + s->dt, s->b));
-  TES_TRY(tes_vector_copy(s->old[0], begin->back[0], s->y));
-  for (int j = 1; j < begin->count; j++) TES_TRY(tes_vector_axpy(begin->back[j], s->old[j], s->y));
-  TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
-  TES_TRY(tes_vector_copy(s->old[0], begin->weight[0], s->y));
-  for (int j = 1; j < begin->count; j++) TES_TRY(tes_vector_axpy(begin->weight[j], s->old[j], s->y));
-  TES_TRY(e->carry(e->user, s->y, s->b));
-  TES_TRY(tesi_stepper_guess(s, 1, begin->u));
-  TES_TRY(tesi_stepper_start(s, begin->sigma / s->dt, begin->time + s->dt, begin->u));
-done:
-  return status;
-}
-
-/* The same with a part of K applied to the extrapolation of the old values; with one old value it has order one. */
-TesStatus tesi_carrying_multistep(TesiStepper *s, const TesiTimeMethod *method, double time, TesVector *u) {
-  TesContext *ctx = s->evolution.context;
-  TesStatus status = TES_OK;
-  const TesiEvolution *e = &s->evolution;
-  Begin begin = {.s = s, .method = method, .time = time, .count = tesi_min(s->known, method->old), .u = u};
-  const double then = time + s->dt;
-  tesi_stepper_backward(s, begin.count == 1 ? tesi_time_method(method->starter) : method, &begin.sigma,
-                        begin.back);
-  tesi_stepper_extrapolation(s, begin.count, 1, begin.weight);
-  TES_TRY(tesi_stepper_begin(s, 0, begin.sigma / s->dt, 1, &then, begin_carrying, &begin));
-  TES_TRY(e->solve(e->user, begin.sigma / s->dt, then, s->b, s->old[0], u));
-  TES_TRY(tesi_stepper_rates(s, begin.sigma / s->dt, then, u));
-  for (int j = 0; j < begin.count; j++) begin.back[j] /= begin.sigma;
-  tesi_stepper_begin_amounts(s, begin.count, begin.back);
-  tesi_stepper_add_amounts(s, s->dt / begin.sigma);
 done:
   return status;
 }

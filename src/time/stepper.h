@@ -159,8 +159,6 @@ TesStatus tesi_stepper_rates(TesiStepper *stepper, double sigma, double time, co
 void tesi_stepper_begin_amounts(TesiStepper *stepper, int count, const double *back);
 void tesi_stepper_add_amounts(TesiStepper *stepper, double factor);
 TesStatus tesi_multistep(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
-TesStatus tesi_carrying_multistep(TesiStepper *stepper, const TesiTimeMethod *method, double time,
-                                  TesVector *u);
 TesStatus tesi_trapezoid(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
 TesStatus tesi_second_order(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);
 TesStatus tesi_runge_kutta(TesiStepper *stepper, const TesiTimeMethod *method, double time, TesVector *u);

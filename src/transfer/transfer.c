@@ -117,9 +117,8 @@ static TesStatus apply_ref(const TesTransfer *t, const TesVector *from, bool tra
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
   double *in = NULL, *out = NULL;
-  TES_ALLOC(&in, from->length);
   TES_ALLOC(&out, to->length);
-  TES_TRY(tes_vector_get(from, in));
+  TES_TRY(tesi_vector_read(from, &in));
   if (add) TES_TRY(tes_vector_get(to, out));
   TES_TRY(transpose ? t->table->restrict_ref(t, in, out) : t->table->prolongate_ref(t, in, add, out));
   TES_TRY(tes_vector_set(to, out));

@@ -24,32 +24,31 @@ static int together(const TesTransfer *t, int p) {
   return count;
 }
 
-static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine) {
+static TesStatus by_part(const TesTransfer *t, bool up, const void *in, bool add, void *out) {
   const Plan *plan = t->plan;
+  const TesSpace *of_in = up ? t->coarse : t->fine, *of_out = up ? t->fine : t->coarse;
   TesStatus status = TES_OK;
   for (int p = 0, count; p < plan->count && status == TES_OK; p += count) {
     const TesTransfer *part = plan->part[plan->same[p]];
-    const void *from = entry(t, t->coarse, coarse, p);
-    void *to = entry(t, t->fine, fine, p);
+    const TesiTransferTable *table = part->table;
+    const void *from = entry(t, of_in, in, p);
+    void *to = entry(t, of_out, out, p);
     count = together(t, p);
-    status = count > 1 ? part->table->prolongate_all(part, count, from, add, to)
-                       : part->table->prolongate(part, from, add, to);
+    if (up)
+      status = count > 1 ? table->prolongate_all(part, count, from, add, to)
+                         : table->prolongate(part, from, add, to);
+    else
+      status = count > 1 ? table->restrict_all(part, count, from, to) : table->restrict_(part, from, to);
   }
   return status;
 }
 
+static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine) {
+  return by_part(t, true, coarse, add, fine);
+}
+
 static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse) {
-  const Plan *plan = t->plan;
-  TesStatus status = TES_OK;
-  for (int p = 0, count; p < plan->count && status == TES_OK; p += count) {
-    const TesTransfer *part = plan->part[plan->same[p]];
-    const void *from = entry(t, t->fine, fine, p);
-    void *to = entry(t, t->coarse, coarse, p);
-    count = together(t, p);
-    status =
-        count > 1 ? part->table->restrict_all(part, count, from, to) : part->table->restrict_(part, from, to);
-  }
-  return status;
+  return by_part(t, false, fine, false, coarse);
 }
 
 static TesStatus by_part_ref(const TesTransfer *t, bool up, const double *in, bool add, double *out) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "device/cuda/cuda.h"
+#include "device/library.h"
 
 /* From the library's public headers: enumerators that are the same in versions 0.7 to 1.0. */
 enum { SUCCESS = 0, NO_MEMORY = 2 };
@@ -51,22 +52,15 @@ struct TesiCudss {
   } while (0)
 
 static void *find_library(void) {
-  static const char *const names[] = {"libcudss.so.0", "libcudss.so.1", "libcudss.so"};
-  const char *given = getenv("TESSERA_LIBCUDSS");
-  void *library = NULL;
-  if (given && *given) return dlopen(given, RTLD_NOW | RTLD_LOCAL);
-  for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
-    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-  return library;
+  static const char *const names[] = {"libcudss.so.0", "libcudss.so.1", "libcudss.so", NULL};
+  return tesi_library_open(getenv("TESSERA_LIBCUDSS"), names);
 }
 
 /* 100 times the major version plus the minor version; 0 if the library does not report it. */
 static int version_of(void *library) {
-  void *address = library ? dlsym(library, "cudssGetProperty") : NULL;
   int (*property)(int, int *);
   int major = 0, minor = 0;
-  if (!address) return 0;
-  memcpy(&property, &address, sizeof address);
+  if (!library || !tesi_library_find(library, "cudssGetProperty", &property)) return 0;
   if (property(MAJOR_VERSION, &major) != SUCCESS || property(MINOR_VERSION, &minor) != SUCCESS) return 0;
   return 100 * major + minor;
 }
@@ -85,12 +79,7 @@ static TesStatus open_library(TesContext *ctx, TesiCudss *s) {
     TES_FAIL(TES_MISSING, "no libcudss for sparse factors on a GPU (%s): install it, or set TESSERA_LIBCUDSS",
              dlerror());
   const int version = version_of(s->library);
-#define X(name, symbol, arguments)                                                                           \
-  {                                                                                                          \
-    void *address = dlsym(s->library, symbol);                                                               \
-    if (!address) TES_FAIL(TES_MISSING, "libcudss is too old: it lacks %s", symbol);                         \
-    memcpy(&s->name, &address, sizeof address);                                                              \
-  }
+#define X(name, symbol, arguments) TES_TRY(tesi_library_get(ctx, s->library, "libcudss", symbol, &s->name));
   CUDSS_LIST(X)
 #undef X
   s->since8 = version >= 8;

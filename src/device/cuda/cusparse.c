@@ -5,6 +5,7 @@
 #include <string.h>
 #include "device/cuda/cuda.h"
 #include "device/cuda/driver.h"
+#include "device/library.h"
 
 /* From the library's public header: enumerators that do not change between versions. */
 enum {
@@ -51,13 +52,8 @@ struct TesiSpmv {
 
 static void *find_library(void) {
   static const char *const names[] = {"libcusparse.so.12", "libcusparse.so",
-                                      "/usr/local/cuda/lib64/libcusparse.so"};
-  const char *given = getenv("TESSERA_LIBCUSPARSE");
-  void *library = NULL;
-  if (given && *given) return dlopen(given, RTLD_NOW | RTLD_LOCAL);
-  for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
-    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-  return library;
+                                      "/usr/local/cuda/lib64/libcusparse.so", NULL};
+  return tesi_library_open(getenv("TESSERA_LIBCUSPARSE"), names);
 }
 
 bool tesi_spmv_available(void) {
@@ -73,11 +69,7 @@ static TesStatus open_library(TesContext *ctx, TesiSpmv *s) {
     TES_FAIL(TES_MISSING,
              "no libcusparse for assembled operators (%s): install it, or set TESSERA_LIBCUSPARSE", dlerror());
 #define X(name, symbol, arguments)                                                                           \
-  {                                                                                                          \
-    void *address = dlsym(s->library, symbol);                                                               \
-    if (!address) TES_FAIL(TES_MISSING, "libcusparse is too old: it lacks %s", symbol);                      \
-    memcpy(&s->name, &address, sizeof address);                                                              \
-  }
+  TES_TRY(tesi_library_get(ctx, s->library, "libcusparse", symbol, &s->name));
   CUSPARSE_LIST(X)
 #undef X
 done:

@@ -1,34 +1,27 @@
 #include "device/cuda/driver.h"
+#include "device/library.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static TesiCuDriver entries;
 static bool opened;
 
-/* ISO C has no cast from a data to a function pointer. */
-static bool find(void *library, const char *symbol, void *function) {
-  void *address = dlsym(library, symbol);
-  memcpy(function, &address, sizeof address);
-  return address != NULL;
-}
-
 static TesStatus open_library(TesContext *ctx) {
   TesStatus status = TES_OK;
-  const char *given = getenv("TESSERA_LIBCUDA");
-  void *library = dlopen(given && *given ? given : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  static const char *const names[] = {"libcuda.so.1", NULL};
+  void *library = tesi_library_open(getenv("TESSERA_LIBCUDA"), names);
   if (!library)
     TES_FAIL(TES_MISSING,
              "no NVIDIA driver (%s): install it, set TESSERA_LIBCUDA to libcuda.so.1, or use --device cpu",
              dlerror());
 #define X(name, symbol, arguments)                                                                           \
-  if (!find(library, symbol, &entries.name))                                                                 \
+  if (!tesi_library_find(library, symbol, &entries.name))                                                    \
     TES_FAIL(TES_MISSING, "the NVIDIA driver is too old: it lacks %s (CUDA 12.0 or newer is needed)", symbol);
   TESI_CU_LIST(X)
 #undef X
-#define X(name, symbol, arguments) find(library, symbol, &entries.name);
+#define X(name, symbol, arguments) tesi_library_find(library, symbol, &entries.name);
   TESI_CU_LOOPS(X)
 #undef X
   const int error = entries.init(0);

@@ -16,7 +16,7 @@ enum { FIRST_VERSION = 12040, CONDITIONAL = 13, WHILE = 1, SET_DEPENDENCIES = 1,
 
 static TesStatus prepare(TesContext *ctx, const TesiCuDriver *cu, TesiCudaLoops *loops) {
   TesStatus status = TES_OK;
-  const TesiProgramDesc desc = {.file = "loop.cu", .options = {TESI_RELOCATABLE, "real=double"}};
+  const TesiProgramDesc desc = {.file = "loop.cu", .macros = {{TESI_RELOCATABLE, 1}}};
   TesiProgram *program;
   TesiKernelUse use;
   TES_TRY(tesi_program_get(ctx, &desc, &program));

@@ -1,7 +1,7 @@
 #include "device/cuda/nccl.h"
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
+#include "device/library.h"
 
 enum { ONE_BYTE = 0 /* ncclInt8 */ };
 
@@ -33,28 +33,15 @@ struct TesiNccl {
     if (error_) TES_FAIL(code, "NCCL: %s in %s", (nccl)->text(error_), #call);                               \
   } while (0)
 
-static void *find_library(void) {
-  static const char *const names[] = {"libnccl.so.2", "libnccl.so"};
-  const char *given = getenv("TESSERA_LIBNCCL");
-  void *library = NULL;
-  if (given && *given) return dlopen(given, RTLD_NOW | RTLD_LOCAL);
-  for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
-    library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-  return library;
-}
-
 static TesStatus open_library(TesContext *ctx, TesiNccl *n) {
+  static const char *const names[] = {"libnccl.so.2", "libnccl.so", NULL};
   TesStatus status = TES_OK;
-  n->library = find_library();
+  n->library = tesi_library_open(getenv("TESSERA_LIBNCCL"), names);
   if (!n->library)
     TES_FAIL(TES_MISSING, "no libnccl for messages between GPUs (%s): install it, or set TESSERA_LIBNCCL",
              dlerror());
 #define X(result, name, symbol, arguments)                                                                   \
-  {                                                                                                          \
-    void *address = dlsym(n->library, symbol);                                                               \
-    if (!address) TES_FAIL(TES_MISSING, "libnccl is too old: it lacks %s", symbol);                          \
-    memcpy(&n->name, &address, sizeof address);                                                              \
-  }
+  TES_TRY(tesi_library_get(ctx, n->library, "libnccl", symbol, &n->name));
   NCCL_LIST(X)
 #undef X
 done:

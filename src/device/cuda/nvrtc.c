@@ -1,4 +1,5 @@
 #include "device/cuda/nvrtc.h"
+#include "device/library.h"
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -34,18 +35,13 @@ static struct {
 } rtc;
 
 static void *open_library(void) {
-  static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
-                                      "/usr/local/cuda/lib64/libnvrtc.so"};
-  const char *given = getenv("TESSERA_LIBNVRTC"), *home = getenv("CUDA_HOME");
+  const char *home = getenv("CUDA_HOME");
   char path[1024];
-  if (given && *given) return dlopen(given, RTLD_NOW | RTLD_LOCAL);
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (library) return library;
-  }
-  if (!home) return NULL;
-  snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", home);
-  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", home ? home : "");
+  const char *const names[] = {"libnvrtc.so.13",   "libnvrtc.so.12",
+                               "libnvrtc.so",      "/usr/local/cuda/lib64/libnvrtc.so",
+                               home ? path : NULL, NULL};
+  return tesi_library_open(getenv("TESSERA_LIBNVRTC"), names);
 }
 
 bool tesi_nvrtc_path(char *path, size_t size) {
@@ -75,11 +71,8 @@ static TesStatus open_once(TesContext *ctx) {
              "libnvrtc.so",
              dlerror());
 #define X(name, symbol, arguments)                                                                           \
-  {                                                                                                          \
-    void *address = dlsym(library, symbol);                                                                  \
-    if (!address) TES_FAIL(TES_MISSING, "libnvrtc is too old: it lacks %s (CUDA 12.0 or newer)", symbol);    \
-    memcpy(&rtc.name, &address, sizeof address);                                                             \
-  }
+  if (!tesi_library_find(library, symbol, &rtc.name))                                                        \
+    TES_FAIL(TES_MISSING, "libnvrtc is too old: it lacks %s (CUDA 12.0 or newer)", symbol);
   NVRTC_LIST(X)
 #undef X
   rtc.version(&rtc.major, &rtc.minor);
@@ -142,7 +135,7 @@ static int run(Program program, const TesiCompilation *c, const char *target, bo
   for (int i = 0; i < TESI_OPTIONS && c->options[i]; i++) {
     snprintf(defines[i], sizeof defines[i], "-D%s", c->options[i]);
     options[n++] = defines[i];
-    if (!strcmp(c->options[i], TESI_RELOCATABLE)) options[n++] = "--relocatable-device-code=true";
+    if (!strcmp(c->options[i], TESI_RELOCATABLE "=1")) options[n++] = "--relocatable-device-code=true";
   }
   return rtc.compile(program, n, options);
 }

@@ -192,8 +192,7 @@ static TesStatus sum_carried(const Force *f, double *sum) {
   const int extent[3] = TESI_EXTENT(space->scalar[f->d]);
   double *values = NULL;
   const int node = f->end ? extent[f->d] - 1 : 0;
-  TES_ALLOC(&values, f->stress->carried->length);
-  TES_TRY(tes_vector_get(f->stress->carried, values));
+  TES_TRY(tesi_vector_read(f->stress->carried, &values));
   for (int z = 0; z < extent[2]; z++)
     for (int y = 0; y < extent[1]; y++)
       for (int x = 0; x < extent[0]; x++) {
@@ -224,8 +223,7 @@ TesStatus tesi_rt_force(const TesSpace *space, const TesVector *u, const TesiRtS
   f->context = ctx, f->space = space, f->stress = stress, f->d = face / 2, f->end = face % 2;
   tesi_rt_tables(f->space->degree + 1, space->degree + 5, &f->t);
   tesi_rt_node_tables(f->space->degree + 1, &f->nodes);
-  TES_ALLOC(&f->u, space->length);
-  TES_TRY(tes_vector_get(u, f->u));
+  TES_TRY(tesi_vector_read(u, &f->u));
   if (stress->rate) TES_ALLOC(&f->rate, space->length);
   if (stress->rate) TES_TRY(tes_vector_get(stress->rate, f->rate));
   const bool here = !tesi_mesh_cut(space->mesh, face);

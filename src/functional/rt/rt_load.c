@@ -393,8 +393,7 @@ TesStatus tesi_rt_fluxes(const TesSpace *space, const TesVector *u, double flux[
   TesStatus status = TES_OK;
   double *values = NULL;
   memset(flux, 0, 6 * sizeof *flux);
-  TES_ALLOC(&values, space->length);
-  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(tesi_vector_read(u, &values));
   TES_TRY(visit_faces(space, NULL, NULL, flux_face, &(Fluxes){values, flux}));
   tesi_reduce(ctx, TESI_SUM, 6, flux);
 done:

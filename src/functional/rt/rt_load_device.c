@@ -1,9 +1,8 @@
 #include "functional/rt/rt_load_device.h"
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
-#include "device/kernel_numbers.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "functional/device_text.h"
 #include "kernels/modal_load_arguments.h"
@@ -27,28 +26,24 @@ static TesStatus get_program(TesContext *ctx, const TesSpace *space, int points,
                              size_t *shared, TesiProgram **program) {
   TesStatus status = TES_OK;
   TesiRtTables t;
-  char text[4][24], *numbers = NULL, *tables = NULL;
+  char *tables = NULL;
   tesi_rt_tables(space->degree + 1, points, &t);
-  const TesiKernelNumbers table[] = {
-      {"modal", points * (space->degree + 1), space->degree + 1, t.modal[0], NULL},
-      {"point", points, points, t.x, NULL},
-      {"weight", points, points, t.w, NULL}};
-  TES_TRY(tesi_kernel_numbers(ctx, "real", (int)(sizeof table / sizeof *table), table, &numbers));
-  const size_t size = strlen(numbers) + strlen(functions) + 1;
-  TES_ALLOC(&tables, (int64_t)size);
-  snprintf(tables, size, "%s%s", numbers, functions);
-  snprintf(text[0], sizeof text[0], "DIM=%d", space->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", space->degree + 1);
-  snprintf(text[2], sizeof text[2], "Q=%d", points);
-  snprintf(text[3], sizeof text[3], "THREADS=%d", THREADS);
-  const TesiProgramDesc desc = {
-      .file = "modal_load.cu",
-      .options = {"real=double", text[0], text[1], text[2], text[3], "TESK_CONSTANT_TABLES=1"},
-      .tables = tables};
+  TesiTableText text = {.context = ctx, .type = "real"};
+  tesi_table_text_add(&text, "modal", t.modal[0], points * (space->degree + 1));
+  tesi_table_text_add(&text, "point", t.x, points);
+  tesi_table_text_add(&text, "weight", t.w, points);
+  tesi_table_text_put(&text, functions);
+  TES_TRY(tesi_table_text_end(&text, &tables));
+  const TesiProgramDesc desc = {.file = "modal_load.cu",
+                                .macros = {{"DIM", space->dim},
+                                           {"N", space->degree + 1},
+                                           {"Q", points},
+                                           {"THREADS", THREADS},
+                                           {"TESK_CONSTANT_TABLES", 1}},
+                                .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, program));
   *shared = 2 * sizeof(double) * (size_t)(points * points * (space->dim == 3 ? points : 1));
 done:
-  tesi_free(ctx, &numbers);
   tesi_free(ctx, &tables);
   return status;
 }

@@ -115,8 +115,7 @@ TesStatus tesi_rt_errors(const TesSpace *space, const TesVector *u, const TesFun
   TesStatus status = TES_OK;
   Norms n = {.space = space, .exact = exact};
   double sums[SUMS], *values = NULL, volume = 1;
-  TES_ALLOC(&values, space->length);
-  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(tesi_vector_read(u, &values));
   n.u = values;
   tesi_rt_tables(space->degree + 1, space->degree + 5, &n.t);
   for (int d = 0; d < space->dim; d++) {
@@ -190,9 +189,8 @@ TesStatus tesi_rt_scalar_errors(const TesSpace *space, const TesVector *u, const
   TesFunction *gradient[3] = {NULL};
   Errors e = {.context = ctx, .space = space};
   double *values = NULL, *work = NULL;
-  TES_ALLOC(&values, space->length);
   TES_ALLOC(&work, 7 * MOST);
-  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(tesi_vector_read(u, &values));
   e.u = values, e.x = work, e.w = work + 3 * MOST, e.local = e.w + MOST, e.values = e.local + MOST;
   e.exact = e.values + MOST;
   tesi_rt_tables(space->degree + 1, space->degree + 5, &e.t);

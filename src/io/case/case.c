@@ -1,5 +1,7 @@
 /* Cases: from a file or a text to the checked struct. */
 #include <string.h>
+#include "base/hash.h"
+#include "base/text.h"
 #include "io/case/case_reader.h"
 #include "io/file.h"
 #include "parallel/comm.h"
@@ -58,8 +60,7 @@ TesStatus tesi_case_create(TesContext *ctx, const char *text, size_t length, con
   TES_NEW(&r);
   r->ctx = ctx, r->name = name, r->by = by, r->failure = TES_INVALID_INPUT;
   r->draft.c.context = ctx;
-  r->draft.c.name = tesi_strdup(ctx, name);
-  if (!r->draft.c.name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of the case");
+  TES_TRY(tesi_copy_text(ctx, name, &r->draft.c.name));
   TES_TRY(read_text(r, text, length, override_count, overrides));
   TES_TRY(tesi_case_keep_source(&r->draft.c, text, override_count, overrides));
 done:
@@ -104,9 +105,8 @@ done:
   return status;
 }
 
-static uint64_t add_text(uint64_t hash, const char *text) { /* FNV-1a */
-  for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-  return (hash ^ 0xff) * 0x100000001b3u;
+static uint64_t add_text(uint64_t hash, const char *text) {
+  return tesi_hash(hash, text, strlen(text) + 1);
 }
 
 /* Every rank gets the case of rank 0. */
@@ -114,7 +114,7 @@ static TesStatus compare_ranks(TesContext *ctx, const char *text, int override_c
                                const char *const *overrides) {
   TesStatus status = TES_OK;
   if (tesi_ranks(ctx) == 1) return TES_OK;
-  uint64_t own = add_text(add_text(0xcbf29ce484222325u, text), tes_version());
+  uint64_t own = add_text(add_text(TESI_HASH, text), tes_version());
   for (int i = 0; i < override_count; i++) own = add_text(own, overrides[i]);
   uint64_t first = own;
   tesi_broadcast(ctx, 0, sizeof first, &first);

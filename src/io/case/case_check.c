@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 #include "io/case/case_reader.h"
 
 static const char *const face_paths[6] = {"boundary.left", "boundary.right", "boundary.bottom",
@@ -124,8 +125,7 @@ static TesStatus warn(TesiCaseReader *r, const char *path, const char *text) {
   if (c->warning_count == (int)(sizeof c->warnings / sizeof *c->warnings)) goto done;
   tesi_case_place(r, tesi_case_given(r, path), where);
   snprintf(line, sizeof line, "%s: %s: %s", where, path, text);
-  c->warnings[c->warning_count] = tesi_strdup(ctx, line);
-  if (!c->warnings[c->warning_count]) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a warning");
+  TES_TRY(tesi_copy_text(ctx, line, &c->warnings[c->warning_count]));
   c->warning_count++;
 done:
   return status;
@@ -234,8 +234,7 @@ static TesStatus tell_problem(TesiCaseReader *r) {
   tell_constants(r, told);
   row->tell(&c->problem, c->mesh.dim, told);
   tell_materials(r, told);
-  c->about.text = tesi_strdup(ctx, told->text);
-  if (!c->about.text) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a text of the case");
+  TES_TRY(tesi_copy_text(ctx, told->text, &c->about.text));
 done:
   tesi_free(ctx, &told);
   return status;

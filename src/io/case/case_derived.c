@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 #include "io/case/case_reader.h"
 #include "io/expression/expression.h"
 
@@ -24,8 +25,7 @@ TesStatus tesi_case_read_derived(TesiCaseReader *r, const TesiYaml *of, TesCaseV
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TES_NEW(&v->derived);
-  v->value.of = tesi_strdup(ctx, of->text);
-  if (!v->value.of) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for an expression");
+  TES_TRY(tesi_copy_text(ctx, of->text, &v->value.of));
 done:
   return status;
 }

@@ -1,6 +1,5 @@
 /* Functions that are fields of checkpoints: data.initial.file and data.b.file. */
 #include <stdio.h>
-#include <string.h>
 #include "io/case/case_reader.h"
 #include "io/checkpoint.h"
 #include "mesh/mesh.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/nearest.h"
+#include "base/text.h"
 #include "io/case/case_reader.h"
 #include "io/expression/expression.h"
 #include "problem/gradient.h"
@@ -18,22 +19,14 @@ struct TesCaseSource {
   char **override; /* [overrides] */
 };
 
-static TesStatus copy_text(TesContext *ctx, const char *text, char **copy) {
-  TesStatus status = TES_OK;
-  *copy = tesi_strdup(ctx, text);
-  if (!*copy) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the text of a case");
-done:
-  return status;
-}
-
 TesStatus tesi_case_keep_source(TesCase *c, const char *text, int overrides, const char *const *override) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   TES_NEW(&c->source);
-  TES_TRY(copy_text(ctx, text, &c->source->text));
+  TES_TRY(tesi_copy_text(ctx, text, &c->source->text));
   TES_ALLOC(&c->source->override, overrides + 1);
   for (int i = 0; i < overrides; i++, c->source->overrides++)
-    TES_TRY(copy_text(ctx, override[i], &c->source->override[i]));
+    TES_TRY(tesi_copy_text(ctx, override[i], &c->source->override[i]));
 done:
   return status;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/nearest.h"
+#include "base/text.h"
 #include "io/case/case_reader.h"
 
 bool tesi_case_takes_names(const TesiCaseReader *r, int row) {
@@ -57,9 +58,8 @@ TesStatus tesi_case_add_boundary(TesiCaseReader *r, const char *name, const char
   }
   *face = (TesiCaseFace){0};
   if (presses) TES_TRY(press(r, pressure, entry));
-  entry->name = name ? tesi_strdup(ctx, name) : NULL;
-  entry->where = where ? tesi_strdup(ctx, where) : NULL;
-  if ((name && !entry->name) || (where && !entry->where)) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a name");
+  TES_TRY(tesi_copy_text(ctx, name, &entry->name));
+  TES_TRY(tesi_copy_text(ctx, where, &entry->where));
 done:
   tes_function_destroy(&pressure);
   return status;
@@ -231,9 +231,8 @@ static TesStatus read_material(TesiCaseReader *r, const TesiYaml *map) {
   const int row = tesi_case_row("data.materials");
   char where[256];
   place_of(r, map, where);
-  material->name = tesi_strdup(ctx, map->key);
-  material->where = tesi_strdup(ctx, where);
-  if (!material->name || !material->where) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a name");
+  TES_TRY(tesi_copy_text(ctx, map->key, &material->name));
+  TES_TRY(tesi_copy_text(ctx, where, &material->where));
   if (map->kind != TESI_YAML_MAP) {
     TES_TRY(tesi_case_error(r, row, map, "expected a, c or f of material %.60s", map->key));
     goto done;

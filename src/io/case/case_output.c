@@ -1,23 +1,15 @@
 /* Output of a solution that a case requests: points, values, lines, pictures. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
 #include "io/number.h"
 
-static TesStatus copy_text(TesContext *ctx, const char *text, char **copy) {
-  TesStatus status = TES_OK;
-  *copy = tesi_strdup(ctx, text);
-  if (!*copy) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for a text of the case");
-done:
-  return status;
-}
-
 static TesStatus copy_place(const TesiCaseReader *r, const TesiYaml *node, char **copy) {
   char where[256];
   tesi_case_place(r, node, where);
-  return copy_text(r->ctx, where, copy);
+  return tesi_copy_text(r->ctx, where, copy);
 }
 
 static bool is_text(const TesiYaml *node) {
@@ -74,7 +66,7 @@ static TesStatus read_points(TesiCaseReader *r, int row, const TesiYaml *node) {
   TES_ALLOC(&c->point, node->count + 1);
   for (const TesiYaml *item = node->first; item; item = item->next) {
     TesCasePoint *point = &c->point[c->points++];
-    if (item->key) TES_TRY(copy_text(ctx, item->key, &point->name));
+    if (item->key) TES_TRY(tesi_copy_text(ctx, item->key, &point->name));
     TES_TRY(copy_place(r, item, &point->where));
     TES_TRY(read_point(r, row, item, point->x));
   }
@@ -213,7 +205,7 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
   TesStatus status = TES_OK;
   int count = 0;
   const TesiYaml *of = NULL, *what = NULL;
-  TES_TRY(copy_text(ctx, node->key, &v->name));
+  TES_TRY(tesi_copy_text(ctx, node->key, &v->name));
   TES_TRY(copy_place(r, node, &v->where));
   if (node->kind == TESI_YAML_MAP) {
     TES_TRY(check_keys(r, row, node, keys));
@@ -243,9 +235,9 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
   else if (!is_text(what))
     TES_TRY(tesi_case_error(r, row, what, "expected domain, or the name of a boundary or material"));
   else if (strcmp(what->text, "domain"))
-    TES_TRY(copy_text(ctx, what->text, &v->place));
+    TES_TRY(tesi_copy_text(ctx, what->text, &v->place));
   if (of && !is_text(of)) TES_TRY(refuse_of(r, row, of));
-  if (is_text(of)) TES_TRY(copy_text(ctx, of->text, (char **)&v->value.of));
+  if (is_text(of)) TES_TRY(tesi_copy_text(ctx, of->text, (char **)&v->value.of));
   if (v->value.kind == TES_VALUE_ERROR)
     TES_TRY(check_error(r, row, node, v));
   else if (v->value.kind == TES_VALUE_FORCE)
@@ -332,7 +324,7 @@ static TesStatus read_arrows(TesiCaseReader *r, int row, const TesiYaml *node, T
   const TesiYaml *item = node->first;
   const bool none = is_text(node) && !strcmp(node->text, "false");
   for (int d = 0; d < tesi_case_dim(r) && !none; d++, item = item ? item->next : NULL) {
-    TES_TRY(copy_text(ctx, item ? item->text : tesi_field_names[d][0], &picture->arrows[d]));
+    TES_TRY(tesi_copy_text(ctx, item ? item->text : tesi_field_names[d][0], &picture->arrows[d]));
     TES_TRY(check_of(r, row, "arrows", item ? item : node, picture->arrows[d], false));
   }
 done:
@@ -365,7 +357,7 @@ static TesStatus read_look(TesiCaseReader *r, int row, const TesiYaml *node, Tes
                    : "a list of 3 expressions, as [-ux, -uy, -uz], or true in problems with a vector";
   if (wrong) TES_TRY(tesi_case_error(r, row, wrong, "%s: expected %s", wrong->key, expected));
   if (arrows && !wrong) TES_TRY(read_arrows(r, row, arrows, picture));
-  if (title && !wrong) TES_TRY(copy_text(ctx, title->text, &picture->title));
+  if (title && !wrong) TES_TRY(tesi_copy_text(ctx, title->text, &picture->title));
 done:
   return status;
 }
@@ -388,7 +380,7 @@ static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) 
   }
   if (file && !(map && tesi_yaml_is_null(file))) TES_TRY(tesi_case_file_name(r, row, file, &picture->file));
   if (of && !is_text(of)) TES_TRY(refuse_of(r, row, of));
-  if (is_text(of)) TES_TRY(copy_text(ctx, of->text, &picture->of));
+  if (is_text(of)) TES_TRY(tesi_copy_text(ctx, of->text, &picture->of));
   if (is_text(of)) TES_TRY(check_of(r, row, "of", of, of->text, false));
   if (slice) TES_TRY(read_slice(r, row, slice, picture));
   if (!map) goto done;

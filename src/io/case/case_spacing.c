@@ -1,6 +1,5 @@
 /* Graded directions: vertices from an expression in s, or from a list. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
 #include "io/expression/expression.h"

@@ -1,5 +1,4 @@
 /* Units in case files: checks that the unit of a number suits its key. */
-#include <stdio.h>
 #include <string.h>
 #include "io/case/case_reader.h"
 #include "io/expression/units.h"

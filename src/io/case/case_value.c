@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include "base/text.h"
 #include "io/case/case_reader.h"
 #include "io/expression/expression.h"
 #include "base/nearest.h"
@@ -352,8 +353,7 @@ TesStatus tesi_case_file_name(TesiCaseReader *r, int row, const TesiYaml *node, 
   if (!strncmp(tesi_case_keys[row].path, "output.", strlen("output.")) && tesi_text_control(node->text))
     TES_TRY(tesi_case_error(
         r, row, node, "expected the name of a file without control characters, got '%.60s'", node->text));
-  *name = tesi_strdup(ctx, node->text);
-  if (!*name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a file");
+  TES_TRY(tesi_copy_text(ctx, node->text, name));
 done:
   return status;
 }

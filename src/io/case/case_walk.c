@@ -1,6 +1,7 @@
 /* Walks through the table and the file in parallel. */
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
 #include "io/utf8.h"
@@ -197,8 +198,7 @@ TesStatus tesi_case_keep_places(TesiCaseReader *r) {
     if (!r->node[i] || tesi_case_keys[i].repeated) continue;
     tesi_case_place(r, r->node[i], where);
     c->key[c->keys].path = tesi_case_keys[i].path;
-    c->key[c->keys].where = tesi_strdup(ctx, where);
-    if (!c->key[c->keys++].where) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the places of keys");
+    TES_TRY(tesi_copy_text(ctx, where, &c->key[c->keys++].where));
   }
 done:
   return status;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/text.h"
 #include "io/case/case_reader.h"
 #include "io/expression/expression.h"
 #include "io/file.h"
@@ -166,8 +167,7 @@ static TesStatus read_table(TesiCaseReader *r, int row, const TesiYaml *node, Te
   if (how && !cubic && (how->kind != TESI_YAML_SCALAR || strcmp(how->text, "linear")))
     return tesi_case_error(r, row, how, "%.60s: interpolation: expected linear or cubic", node->key);
   char **path = &r->draft.c.table[r->draft.c.tables++];
-  *path = tesi_strdup(ctx, file->text);
-  if (!*path) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a table");
+  TES_TRY(tesi_copy_text(ctx, file->text, path));
   TES_TRY(tesi_case_beside(r, file, path));
   TES_TRY(read_file(r, row, node, file, *path, cubic, words));
 done:

@@ -1,6 +1,5 @@
 /* Symbolic differentiation: one pass over the graph, so that shared terms stay shared and the result is at most a few
  * times as long. */
-#include <math.h>
 #include "io/expression/expression.h"
 
 /* The notation of the rules. */

@@ -4,7 +4,6 @@
  *   unary      = { "-" | "+" | "!" } power
  *   power      = primary [ ( "^" | "**" ) unary ]: from the right, so that -x^2 = -(x^2) and 2^3^2 = 2^9
  *   primary    = number | name | name "(" expression { "," expression } ")" | "(" expression ")" */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "io/expression/expression_token.h"

@@ -4,14 +4,6 @@
 #include <string.h>
 #include "io/number.h"
 
-static bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /* At most `size` bytes of the text around `at`, with "..." where it is cut; control characters become blanks. */
 static void excerpt(char *out, size_t size, const char *text, size_t at) {
   const size_t length = strlen(text), room = size - 7;
@@ -56,7 +48,7 @@ static void scan_number(TesiScanner *scanner) {
 static void scan_name(TesiScanner *scanner) {
   TesiToken *t = &scanner->token;
   const char *text = scanner->text + t->first;
-  while (is_letter(text[t->length]) || is_digit(text[t->length])) t->length++;
+  while (tesi_is_letter(text[t->length]) || tesi_is_digit(text[t->length])) t->length++;
   if (t->length >= sizeof t->name) {
     tesi_scanner_fail(scanner, t->first, "", "unknown name '%.16s...'", text);
     return;
@@ -102,9 +94,9 @@ void tesi_scanner_advance(TesiScanner *scanner) {
   scanner->token = (TesiToken){.first = at};
   if (!text[at])
     scanner->token.kind = TESI_TOKEN_END;
-  else if (is_digit(text[at]) || (text[at] == '.' && is_digit(text[at + 1])))
+  else if (tesi_is_digit(text[at]) || (text[at] == '.' && tesi_is_digit(text[at + 1])))
     scan_number(scanner);
-  else if (is_letter(text[at]))
+  else if (tesi_is_letter(text[at]))
     scan_name(scanner);
   else
     scan_operator(scanner);

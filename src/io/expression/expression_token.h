@@ -27,6 +27,13 @@ typedef struct TesiScanner {
   char *message; /* [TESI_EXPRESSION_MESSAGE] */
 } TesiScanner;
 
+static inline bool tesi_is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+static inline bool tesi_is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 /* Moves to the next token. After a failure the current token is TESI_TOKEN_END for good. */
 void tesi_scanner_advance(TesiScanner *scanner);
 bool tesi_scanner_at(const TesiScanner *scanner, const char *op);

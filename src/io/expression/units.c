@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "io/expression/expression_token.h"
 #include "io/number.h"
 
 const char *const tesi_units_words[] = {"none", "SI", "mm-N-MPa", NULL};
@@ -48,28 +49,20 @@ const char *tesi_unit_list(void) {
          "deg, rpm, with powers, / and *, as kg/m^3";
 }
 
-static bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /* A symbol with its power; 0: there is none. */
 static size_t read_factor(const char *text, int sign, double *si, int dimension[TESI_DIMENSIONS]) {
   size_t length = 0;
   const struct Unit *unit = NULL;
   int power = 0;
-  while (is_letter(text[length]) || is_digit(text[length])) length++;
+  while (tesi_is_letter(text[length]) || tesi_is_digit(text[length])) length++;
   for (int i = 0; i < UNITS; i++)
     if (strlen(units[i].name) == length && !strncmp(units[i].name, text, length)) unit = &units[i];
   if (!unit || text[length] == '(') return 0;
   if (text[length] == '^' &&
-      (is_digit(text[length + 1]) || (text[length + 1] == '-' && is_digit(text[length + 2])))) {
+      (tesi_is_digit(text[length + 1]) || (text[length + 1] == '-' && tesi_is_digit(text[length + 2])))) {
     const bool negative = text[++length] == '-';
     length += negative;
-    while (is_digit(text[length]) && power < 10) power = 10 * power + text[length++] - '0';
+    while (tesi_is_digit(text[length]) && power < 10) power = 10 * power + text[length++] - '0';
     power *= negative ? -1 : 1;
   } else {
     power = 1;

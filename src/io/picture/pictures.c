@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/types.h>
+#include "base/grow.h"
+#include "base/text.h"
 #include "base/work.h"
 #include "io/picture/picture.h"
 #include "parallel/comm.h"
@@ -26,7 +28,8 @@ typedef struct Kept {
 struct TesPictures {
   TesContext *context;
   TesiExtent extent; /* of all */
-  int count, room;
+  int count;
+  int64_t room;
   Kept *kept;
   FILE *record; /* all records, one after the other; NULL: there is no temporary file */
   int64_t pieces;
@@ -115,31 +118,18 @@ static void destroy(TesPictures **pictures) {
   tes_context_destroy(&ctx);
 }
 
-static TesStatus make_room(TesPictures *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  Kept *larger = NULL;
-  if (p->count < p->room) return TES_OK;
-  TES_ALLOC(&larger, 2 * p->room + 16);
-  if (p->kept) memcpy(larger, p->kept, (size_t)p->count * sizeof *larger);
-  tesi_free(ctx, &p->kept);
-  p->kept = larger, p->room = 2 * p->room + 16;
-done:
-  return status;
-}
-
 TesStatus tesi_pictures_add(TesContext *ctx, TesPictures **pictures, const TesiPictureFrame *frame,
                             TesiExtent *extent, TesiPictureSource *source, const char *path) {
   TesStatus status = TES_OK;
-  char *name = tesi_strdup(ctx, path);
-  if (!name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for the name of a picture");
+  char *name = NULL;
+  TES_TRY(tesi_copy_text(ctx, path, &name));
   if (!*pictures) {
     TES_NEW(pictures);
     **pictures = (TesPictures){
         .context = tesi_context_retain(ctx), .extent = tesi_extent_of_nothing, .record = tmpfile()};
   }
   TesPictures *p = *pictures;
-  TES_TRY(make_room(p));
+  TES_GROW(&p->kept, p->count, p->count + 1, &p->room);
   tesi_extent_add(&p->extent, extent);
   *extent = p->extent;
   p->kept[p->count++] = (Kept){

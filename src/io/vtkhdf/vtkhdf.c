@@ -11,7 +11,6 @@
 
 #ifdef TESI_HDF5
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -199,8 +199,7 @@ static TesStatus begin_field(const TesSpace *space, const Cells *cells, const Te
   if (!field->vector) return TES_OK;
   TES_CHECK(field->vector->length == space->length, "field %s has %lld values, the space has %lld nodes",
             field->name, (long long)field->vector->length, (long long)space->length);
-  TES_ALLOC(&state->values, space->length);
-  TES_TRY(tes_vector_get(field->vector, state->values));
+  TES_TRY(tesi_vector_read(field->vector, &state->values));
 done:
   return status;
 }

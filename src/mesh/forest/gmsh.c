@@ -1,7 +1,8 @@
 /* Trees from a Gmsh file: cells, their curved maps, and the names of their faces. */
+#include "base/ascending.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "mesh/forest/gmsh_build.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,14 +72,13 @@ TesStatus tesi_gmsh_add_name(TesiGmshBuilder *b, int kind, int32_t tag, const ch
   int distinct = kind ? b->desc.materials : b->desc.boundaries;
   int64_t room = count, room_tags = count, room_numbers = count;
   *number = -1;
-  TES_TRY(tesi_gmsh_grow(ctx, &b->names[kind], sizeof **b->names, count, count + 1, &room));
-  TES_TRY(tesi_gmsh_grow(ctx, &b->tags[kind], sizeof **b->tags, count, count + 1, &room_tags));
-  TES_TRY(tesi_gmsh_grow(ctx, &b->number[kind], sizeof **b->number, count, count + 1, &room_numbers));
+  TES_GROW(&b->names[kind], count, count + 1, &room);
+  TES_GROW(&b->tags[kind], count, count + 1, &room_tags);
+  TES_GROW(&b->number[kind], count, count + 1, &room_numbers);
   for (int i = 0; i < distinct && *number < 0; i++)
     if (!strcmp(b->names[kind][i], name)) *number = i;
   if (*number < 0) {
-    b->names[kind][distinct] = tesi_strdup(ctx, name);
-    if (!b->names[kind][distinct]) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
+    TES_TRY(tesi_copy_text(ctx, name, &b->names[kind][distinct]));
     *number = distinct++;
   }
   if (kind)
@@ -112,20 +112,8 @@ static TesStatus find_name(TesiGmshBuilder *b, int kind, int32_t tag, int32_t *n
   return tesi_gmsh_add_name(b, kind, tag, name, number);
 }
 
-static void sort_vertices(int32_t v[4]) {
-  for (int i = 1; i < 4; i++)
-    for (int j = i; j > 0 && v[j] < v[j - 1]; j--) {
-      const int32_t swap = v[j];
-      v[j] = v[j - 1];
-      v[j - 1] = swap;
-    }
-}
-
 static int by_vertices(const void *a, const void *b) {
-  const TesiGmshSide *f = a, *g = b;
-  for (int i = 0; i < 4; i++)
-    if (f->vertex[i] != g->vertex[i]) return f->vertex[i] < g->vertex[i] ? -1 : 1;
-  return 0;
+  return tesi_ascending_list(((const TesiGmshSide *)a)->vertex, ((const TesiGmshSide *)b)->vertex, 4);
 }
 
 static int by_vertices_and_place(const void *a, const void *b) {
@@ -166,7 +154,7 @@ static TesStatus name_faces(TesiGmshBuilder *b) {
     for (int v = 0; v < 4; v++)
       b->side[i].vertex[v] = v < 1 << (b->dim - 1) ? (int32_t)tesi_gmsh_node_of(b, b->side[i].element, v) : -1;
     for (int v = 0; v < 1 << (b->dim - 1); v++) on_side[b->side[i].vertex[v]] = true;
-    sort_vertices(b->side[i].vertex);
+    tesi_sort_few(4, b->side[i].vertex);
   }
   qsort(b->side, (size_t)b->sides, sizeof *b->side, by_vertices_and_place);
   join_sides(b);
@@ -182,7 +170,7 @@ static TesStatus name_faces(TesiGmshBuilder *b) {
         }
       b->boundary[t * 2 * b->dim + f] = -1;
       if (!all) continue;
-      sort_vertices(key.vertex);
+      tesi_sort_few(4, key.vertex);
       const TesiGmshSide *side = bsearch(&key, b->side, (size_t)b->sides, sizeof key, by_vertices);
       if (!side) continue;
       used++;

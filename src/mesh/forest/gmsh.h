@@ -2,6 +2,7 @@
 #ifndef TESI_GMSH_H
 #define TESI_GMSH_H
 
+#include "base/grow.h"
 #include "mesh/forest/trees.h"
 
 enum { TESI_GMSH_NODES = 729 }; /* largest number of nodes of an element */
@@ -161,8 +162,5 @@ TesStatus tesi_gmsh_split(TesiGmsh *mesh);
 /* Reads the section $Nodes or $Elements after its first line; parametric: $ParametricNodes of format 2. */
 TesStatus tesi_gmsh_nodes(TesiGmshCursor *c, bool parametric, TesiGmsh *mesh);
 TesStatus tesi_gmsh_elements(TesiGmshCursor *c, TesiGmsh *mesh);
-/* Makes room for `count` entries of array *pointer; an array that is too small is doubled. */
-TesStatus tesi_gmsh_grow(TesContext *ctx, void *pointer_to_pointer, size_t size, int64_t used, int64_t need,
-                         int64_t *room);
 
 #endif

@@ -55,11 +55,6 @@ int64_t tesi_gmsh_node_of(const TesiGmshBuilder *b, int64_t element, int i);
  * neighbours are close to one another. Then numbers vertices as the cells meet them (gmsh_order.c). */
 TesStatus tesi_gmsh_order_cells(TesiGmshBuilder *b);
 TesStatus tesi_gmsh_number_vertices(TesiGmshBuilder *b);
-/* The root of v in a forest of parents; shortens the paths on the way. */
-static inline int32_t tesi_gmsh_root(int32_t *parent, int32_t v) {
-  while (parent[v] != v) v = parent[v] = parent[parent[v]];
-  return v;
-}
 /* Checks the mesh as a whole (gmsh_checks.c): two vertices at one point, two cells with the same vertices, cells out of
  * the plane. Reports separate parts. */
 TesStatus tesi_gmsh_check_duplicates(const TesiGmshBuilder *b);

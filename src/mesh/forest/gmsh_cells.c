@@ -1,5 +1,4 @@
 /* Cells of a Gmsh file as nodes of trees: order, degree and orientation. */
-#include <math.h>
 #include <string.h>
 #include "basis/gauss.h"
 #include "basis/lagrange.h"

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/integer.h"
 #include "mesh/forest/gmsh_build.h"
 #include "mesh/forest/gmsh_places.h"
 
@@ -78,10 +79,9 @@ TesStatus tesi_gmsh_tell_parts(const TesiGmshBuilder *b) {
   TES_ALLOC(&seen, b->mesh->nodes);
   for (int64_t i = 0; i < b->mesh->nodes; i++) parent[i] = (int32_t)i;
   for (int64_t i = 0; i < b->trees << b->dim; i++)
-    parent[tesi_gmsh_root(parent, b->vertices[i])] =
-        tesi_gmsh_root(parent, b->vertices[i >> b->dim << b->dim]);
+    parent[tesi_root_of(parent, b->vertices[i])] = tesi_root_of(parent, b->vertices[i >> b->dim << b->dim]);
   for (int64_t i = 0; i < b->trees << b->dim; i++) {
-    const int32_t root = tesi_gmsh_root(parent, b->vertices[i]);
+    const int32_t root = tesi_root_of(parent, b->vertices[i]);
     parts += !seen[root];
     seen[root] = 1;
   }

@@ -1,5 +1,4 @@
 /* Physical groups and entities of a Gmsh file. */
-#include <string.h>
 #include "mesh/forest/gmsh.h"
 
 /* This section is text in binary files too. */
@@ -30,7 +29,7 @@ static TesStatus read_name(TesiGmshCursor *c, TesiGmsh *mesh) {
   if (dim < TESI_GMSH_ANY || dim > 3 || tag < 0 || tag > INT32_MAX)
     TES_TRY(tesi_gmsh_fail(c, "physical group %s has dimension %lld and tag %lld", text, (long long)dim,
                            (long long)tag));
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->name, sizeof *mesh->name, mesh->names, mesh->names + 1, &mesh->name_room));
+  TES_GROW(&mesh->name, mesh->names, mesh->names + 1, &mesh->name_room);
   mesh->name[mesh->names] = (TesiGmshName){(int)dim, (int32_t)tag, tesi_strdup(ctx, text)};
   if (!mesh->name[mesh->names].name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
   mesh->names++;
@@ -93,8 +92,7 @@ static TesStatus read_entity(TesiGmshCursor *c, int dim, bool partitioned, TesiG
              (long long)tag, (long long)groups, (long long)first);
   if (dim) TES_TRY(tesi_gmsh_count_of(c, "the number of bounding entities", 4, &bounding));
   for (int64_t i = 0; i < bounding; i++) TES_TRY(tesi_gmsh_integer(c, "a bounding entity", &group));
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->entity, sizeof *mesh->entity, mesh->entities, mesh->entities + 1,
-                         &mesh->entity_room));
+  TES_GROW(&mesh->entity, mesh->entities, mesh->entities + 1, &mesh->entity_room);
   mesh->entity[mesh->entities++] = (TesiGmshEntity){dim, (int32_t)tag, (int32_t)first};
 done:
   return status;

@@ -1,5 +1,5 @@
 #include "mesh/forest/gmsh_head.h"
-#include <stdio.h>
+#include "base/text.h"
 #include <string.h>
 
 /* Moves to the text after the line "$NAME"; false: there is no such section. Nodes of a binary file are skipped as
@@ -128,8 +128,8 @@ done:
 static TesStatus add_name(TesContext *context, TesiGmshHead *head, int dim, const char *text) {
   TesContext *ctx = context;
   TesStatus status = TES_OK;
-  char *name = tesi_strdup(ctx, text);
-  if (!name) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
+  char *name = NULL;
+  TES_TRY(tesi_copy_text(ctx, text, &name));
   head->name[head->names++] = (TesiGmshName){dim, 0, name};
 done:
   return status;

@@ -1,6 +1,7 @@
 /* Named groups of curves and points of a Gmsh file: the edges and corners of cells that are in these groups. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/ascending.h"
 #include "mesh/forest/gmsh_build.h"
 
 enum { NOT_FOUND = -1, LEFT_OUT = -2 };
@@ -19,9 +20,8 @@ typedef struct Pieces {
 
 static int by_vertices(const void *a, const void *b) {
   const Piece *p = a, *q = b;
-  for (int i = 0; i < 2; i++)
-    if (p->vertex[i] != q->vertex[i]) return p->vertex[i] < q->vertex[i] ? -1 : 1;
-  return p->name - q->name;
+  const int order = tesi_ascending_list(p->vertex, q->vertex, 2);
+  return order ? order : p->name - q->name;
 }
 
 static Piece piece_of(int32_t v, int32_t w, int32_t name) {
@@ -88,7 +88,7 @@ static TesStatus take_part(TesiGmshBuilder *b, Pieces *p, int64_t tree, int at, 
     last = found->name;
     TES_TRY(number_group(b, p, last, faces));
     if (p->number[last] < 0) continue;
-    TES_TRY(tesi_gmsh_grow(ctx, &b->part, sizeof *b->part, b->desc.parts, b->desc.parts + 1, &b->part_room));
+    TES_GROW(&b->part, b->desc.parts, b->desc.parts + 1, &b->part_room);
     b->part[b->desc.parts++] = (TesTreePart){(int32_t)tree, at, p->number[last]};
   }
 done:

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/integer.h"
 #include "mesh/forest/gmsh_build.h"
 #include "mesh/forest/gmsh_places.h"
 
@@ -49,13 +50,12 @@ static TesStatus read_link(TesiGmshCursor *c, TesiGmsh *mesh) {
   for (int k = 0; k < 3; k++) TES_TRY(tesi_gmsh_integer(c, what[k], &head[k]));
   TES_TRY(read_affine(c, map.entry, &known));
   TES_TRY(tesi_gmsh_count_of(c, "the number of periodic nodes", 8, &nodes));
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->pair, sizeof *mesh->pair, mesh->pairs, mesh->pairs + nodes,
-                         &mesh->pair_room));
+  TES_GROW(&mesh->pair, mesh->pairs, mesh->pairs + nodes, &mesh->pair_room);
   for (int64_t k = 0; k < nodes; k++, mesh->pairs++)
     for (int s = 0; s < 2; s++) TES_TRY(tesi_gmsh_tag(c, "a periodic node", &mesh->pair[mesh->pairs][s]));
   if (nodes || !known) return TES_OK;
   map.dim = (int)head[0], map.to = (int32_t)head[1], map.from = (int32_t)head[2];
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->map, sizeof *mesh->map, mesh->maps, mesh->maps + 1, &mesh->map_room));
+  TES_GROW(&mesh->map, mesh->maps, mesh->maps + 1, &mesh->map_room);
   mesh->map[mesh->maps++] = map;
 done:
   return status;
@@ -128,8 +128,7 @@ static TesStatus pair_by(TesiGmsh *mesh, const TesiGmshMap *map, double near, ch
               mesh->file, map->dim == 2 ? "surface" : "curve", map->to, x[0], x[1], x[2],
               (long long)mesh->node_number[i], map->dim == 2 ? "surface" : "curve", map->from);
     if (partner < 0 || partner == i) continue;
-    TES_TRY(
-        tesi_gmsh_grow(ctx, &mesh->pair, sizeof *mesh->pair, mesh->pairs, mesh->pairs + 1, &mesh->pair_room));
+    TES_GROW(&mesh->pair, mesh->pairs, mesh->pairs + 1, &mesh->pair_room);
     mesh->pair[mesh->pairs][0] = mesh->node_number[partner];
     mesh->pair[mesh->pairs++][1] = mesh->node_number[i];
     made++;
@@ -169,9 +168,9 @@ TesStatus tesi_gmsh_periodic_roots(const TesiGmsh *mesh, int32_t *parent) {
                 (long long)mesh->pair[i][s]);
       at[s] = (int32_t)found;
     }
-    parent[tesi_gmsh_root(parent, at[0])] = tesi_gmsh_root(parent, at[1]);
+    parent[tesi_root_of(parent, at[0])] = tesi_root_of(parent, at[1]);
   }
-  for (int64_t i = 0; i < mesh->nodes; i++) parent[i] = tesi_gmsh_root(parent, (int32_t)i);
+  for (int64_t i = 0; i < mesh->nodes; i++) parent[i] = tesi_root_of(parent, (int32_t)i);
 done:
   return status;
 }

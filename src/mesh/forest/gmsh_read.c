@@ -21,22 +21,6 @@ done:
   return status;
 }
 
-TesStatus tesi_gmsh_grow(TesContext *context, void *pointer_to_pointer, size_t size, int64_t used,
-                         int64_t need, int64_t *room) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
-  void **pointer = pointer_to_pointer, *larger = NULL;
-  if (need <= *room) return TES_OK;
-  const int64_t wanted = need > 2 * *room ? need : 2 * *room;
-  TES_TRY(tesi_alloc(ctx, (size_t)wanted, size, &larger));
-  if (used) memcpy(larger, *pointer, (size_t)used * size);
-  tesi_free(ctx, pointer);
-  *pointer = larger;
-  *room = wanted;
-done:
-  return status;
-}
-
 static void skip_space(TesiGmshCursor *c) {
   for (; c->at < c->end && tesi_gmsh_is_end(*c->at); c->at++) c->line += *c->at == '\n';
 }

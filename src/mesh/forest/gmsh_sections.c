@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "mesh/forest/gmsh.h"
+#include "base/ascending.h"
 
 static TesStatus find_type(const TesiGmshCursor *c, int64_t number, int64_t element,
                            const TesiGmshType **type) {
@@ -36,21 +37,12 @@ typedef struct Place {
   int64_t number, at;
 } Place;
 
-static int by_number(const void *a, const void *b) {
-  const Place *p = a, *q = b;
-  return (p->number > q->number) - (p->number < q->number);
-}
-
-static int by_value(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 int64_t tesi_gmsh_find_node(const TesiGmsh *mesh, int64_t number) {
   const int64_t last = mesh->nodes - 1;
   if (number < mesh->node_number[0] || number > mesh->node_number[last]) return -1;
   if (mesh->node_at) return mesh->node_at[number - mesh->node_number[0]];
-  const int64_t *found = bsearch(&number, mesh->node_number, (size_t)mesh->nodes, sizeof number, by_value);
+  const int64_t *found =
+      bsearch(&number, mesh->node_number, (size_t)mesh->nodes, sizeof number, tesi_ascending_int64);
   return found ? found - mesh->node_number : -1;
 }
 
@@ -80,7 +72,7 @@ static TesStatus sort_nodes(TesiGmshCursor *c, TesiGmsh *mesh) {
   for (int64_t i = 0; i < mesh->nodes; i++) place[i] = (Place){mesh->node_number[i], i};
   bool sorted = true;
   for (int64_t i = 1; i < mesh->nodes && sorted; i++) sorted = place[i].number > place[i - 1].number;
-  if (!sorted) qsort(place, (size_t)mesh->nodes, sizeof *place, by_number);
+  if (!sorted) qsort(place, (size_t)mesh->nodes, sizeof *place, tesi_ascending_int64);
   for (int64_t i = 0; i < mesh->nodes; i++) {
     if (i && place[i].number == place[i - 1].number)
       TES_TRY(tesi_gmsh_fail(c, "node %lld stands twice", (long long)place[i].number));
@@ -116,12 +108,9 @@ static TesStatus read_node_block(TesiGmshCursor *c, TesiGmsh *mesh) {
   if (dim < 0 || dim > 3 || parametric < 0 || parametric > 1)
     TES_TRY(tesi_gmsh_fail(c, "a block of nodes of dimension %lld, parametric %lld", (long long)dim,
                            (long long)parametric));
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->node_number, sizeof *mesh->node_number, mesh->nodes, mesh->nodes + count,
-                         &room));
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->node, sizeof *mesh->node, mesh->nodes, mesh->nodes + count,
-                         &mesh->node_room));
-  if (c->options.periodic)
-    TES_TRY(tesi_gmsh_grow(ctx, &mesh->home, sizeof *mesh->home, mesh->nodes, mesh->nodes + count, &homes));
+  TES_GROW(&mesh->node_number, mesh->nodes, mesh->nodes + count, &room);
+  TES_GROW(&mesh->node, mesh->nodes, mesh->nodes + count, &mesh->node_room);
+  if (c->options.periodic) TES_GROW(&mesh->home, mesh->nodes, mesh->nodes + count, &homes);
   for (int64_t i = 0; c->options.periodic && i < count; i++)
     mesh->home[mesh->nodes + i] = (TesiGmshHome){(int32_t)dim, (int32_t)tag};
   for (int64_t i = 0; i < count && c->minor; i++)
@@ -181,10 +170,9 @@ static TesStatus read_element(TesiGmshCursor *c, const TesiGmshType *type, int64
   TesContext *ctx = c->ctx;
   TesStatus status = TES_OK;
   int64_t node;
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->element, sizeof *mesh->element, mesh->elements, mesh->elements + 1,
-                         &mesh->element_room));
-  TES_TRY(tesi_gmsh_grow(ctx, &mesh->element_node, sizeof *mesh->element_node, mesh->element_nodes,
-                         mesh->element_nodes + type->nodes, &mesh->element_node_room));
+  TES_GROW(&mesh->element, mesh->elements, mesh->elements + 1, &mesh->element_room);
+  TES_GROW(&mesh->element_node, mesh->element_nodes, mesh->element_nodes + type->nodes,
+           &mesh->element_node_room);
   mesh->element[mesh->elements] = (TesiGmshElement){.number = number,
                                                     .line = c->binary ? c->at - c->begin : c->line,
                                                     .first = mesh->element_nodes,

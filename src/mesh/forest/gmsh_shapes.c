@@ -1,5 +1,4 @@
 #include "mesh/forest/gmsh_shapes.h"
-#include <string.h>
 
 static const TesiGmshShapeTable
     line = {2, 1, 0, {{0}, {2}}, {{0, 1}}, {{0}}, {{0}}},

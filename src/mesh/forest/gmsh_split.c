@@ -115,9 +115,8 @@ static TesStatus add_node(Splitter *s, const double x[3], int32_t *node) {
   TesStatus status = TES_OK;
   TesiGmsh *m = s->mesh;
   TES_CHECK(m->nodes < INT32_MAX, "%s: more than 2^31 nodes after mesh.split", m->file);
-  TES_TRY(
-      tesi_gmsh_grow(ctx, &m->node_number, sizeof *m->node_number, m->nodes, m->nodes + 1, &s->number_room));
-  TES_TRY(tesi_gmsh_grow(ctx, &m->node, sizeof *m->node, m->nodes, m->nodes + 1, &m->node_room));
+  TES_GROW(&m->node_number, m->nodes, m->nodes + 1, &s->number_room);
+  TES_GROW(&m->node, m->nodes, m->nodes + 1, &m->node_room);
   *node = (int32_t)m->nodes;
   m->node_number[m->nodes] = m->node_number[m->nodes - 1] + 1;
   memcpy(m->node[m->nodes++], x, 3 * sizeof *x);
@@ -195,9 +194,8 @@ static TesStatus add_element(Splitter *s, const TesiGmshElement *of, int type, c
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
   const TesiGmshType *t = tesi_gmsh_type(type);
-  TES_TRY(tesi_gmsh_grow(ctx, &s->element, sizeof *s->element, s->elements, s->elements + 1, &s->element_room));
-  TES_TRY(tesi_gmsh_grow(ctx, &s->element_node, sizeof *s->element_node, s->element_nodes,
-                         s->element_nodes + t->nodes, &s->node_room));
+  TES_GROW(&s->element, s->elements, s->elements + 1, &s->element_room);
+  TES_GROW(&s->element_node, s->element_nodes, s->element_nodes + t->nodes, &s->node_room);
   TesiGmshElement *e = &s->element[s->elements++];
   *e = *of;
   e->part_of = of->type;
@@ -278,7 +276,7 @@ static TesStatus add_bent(Splitter *s, const Part *part, const Place *corner, in
   TesiGmsh *m = s->mesh;
   const int points = s->dim == 2 ? 9 : 27, last = s->dim == 2 ? 4 : 8;
   static const int8_t at_corner[8] = {0, 2, 6, 8, 18, 20, 24, 26};
-  TES_TRY(tesi_gmsh_grow(ctx, &m->bent, sizeof *m->bent, s->bent, s->bent + points, &s->bent_room));
+  TES_GROW(&m->bent, s->bent, s->bent + points, &s->bent_room);
   double(*x)[3] = m->bent + s->bent;
   for (int p = 0; p < points; p++) {
     double xi[3];
@@ -414,7 +412,7 @@ static TesStatus pair_middles(Splitter *s) {
       entry->node = own->node;
       continue;
     }
-    TES_TRY(tesi_gmsh_grow(ctx, &m->pair, sizeof *m->pair, m->pairs, m->pairs + 1, &m->pair_room));
+    TES_GROW(&m->pair, m->pairs, m->pairs + 1, &m->pair_room);
     m->pair[m->pairs][0] = m->node_number[own->node];
     m->pair[m->pairs++][1] = m->node_number[entry->node];
   }
@@ -445,8 +443,8 @@ static TesStatus make_room(Splitter *s) {
     const int parts = type->dim == 0 ? 1 : tesi_gmsh_shape(type->shape)->vertices;
     elements += parts, nodes += (int64_t)parts << type->dim;
   }
-  TES_TRY(tesi_gmsh_grow(ctx, &s->element, sizeof *s->element, 0, elements, &s->element_room));
-  TES_TRY(tesi_gmsh_grow(ctx, &s->element_node, sizeof *s->element_node, 0, nodes, &s->node_room));
+  TES_GROW(&s->element, 0, elements, &s->element_room);
+  TES_GROW(&s->element_node, 0, nodes, &s->node_room);
 done:
   return status;
 }

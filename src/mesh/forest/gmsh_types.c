@@ -1,5 +1,4 @@
 /* Gmsh's types of elements, and where their nodes lie: sections 9.1 and 9.2 of its manual. */
-#include <string.h>
 #include "mesh/forest/gmsh.h"
 
 static const TesiGmshType types[] = {

@@ -1,7 +1,6 @@
 /* See hanging.h. */
 #include "mesh/forest/hanging.h"
 #include <math.h>
-#include <string.h>
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 

@@ -2,6 +2,7 @@
  *   mark 1 | part of the hash 26 | cell 31 | parent 1 | pattern 5
  * and the least word of an entity stays, the mark aside. Equal parts of hashes are told apart by the names. */
 #include "mesh/forest/leaf_entities.h"
+#include "base/random.h"
 #include "base/team.h"
 
 enum { PROBES = 2048 };
@@ -127,14 +128,8 @@ TesiName tesi_entity_name(const TesMesh *f, int64_t cell, bool parent, int patte
 
 /* ---- the set -------------------------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t x) { /* splitmix64 */
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
 static uint64_t hash_name(const TesiName *n) {
-  return mix(n->position + 0x9e3779b97f4a7c15u * (4 * n->coarse + (uint64_t)n->kind + 1));
+  return tesi_random_mix(n->position + 0x9e3779b97f4a7c15u * (4 * n->coarse + (uint64_t)n->kind + 1));
 }
 
 static uint64_t word_of(uint64_t hash, const TesiMember *m) {

@@ -1,5 +1,6 @@
 /* See leaf_lattice.h. */
 #include "mesh/forest/leaf_lattice.h"
+#include "base/integer.h"
 
 /* Trees have their leaves one after another. */
 static void find_levels(const TesMesh *f, TesiLattice *l) {
@@ -78,16 +79,12 @@ static Steps steps_along(const TesiLattice *l, int32_t tree, int d, uint64_t cod
   return s;
 }
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /* Entities on the low side are shared with the place before, those on the high side with the place behind. */
 static void share(int count, int stride, int64_t *key) {
   for (int i = 0; i < count; i++) {
     int64_t *k = key + i % stride + i / stride * 3 * stride;
     const int64_t own = k[stride];
-    k[0] = least(k[0], own), k[2 * stride] = least(own, k[2 * stride]);
+    k[0] = tesi_min64(k[0], own), k[2 * stride] = tesi_min64(own, k[2 * stride]);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "mesh/forest/tree_parts.h"
 #include <stdlib.h>
 #include <string.h>
+#include "base/ascending.h"
 #include "base/team.h"
 
 enum { CORNERS = 4, FEW = 48, CHUNK = 2048 };
@@ -71,14 +72,9 @@ static void place_parts(const void *data, TesiSpan span) {
           (int32_t)(t * b->kind.parts + p);
 }
 
-static int by_number(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* Threads have filled a bucket in any order. */
 static void sort_parts(int32_t count, int32_t *part) {
-  if (count > FEW) qsort(part, (size_t)count, sizeof *part, by_number);
+  if (count > FEW) qsort(part, (size_t)count, sizeof *part, tesi_ascending_int32);
   for (int32_t i = 1; count <= FEW && i < count; i++) {
     const int32_t moved = part[i];
     int32_t at = i;

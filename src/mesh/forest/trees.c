@@ -3,16 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash.h"
+#include "base/integer.h"
 #include "base/team.h"
+#include "base/text.h"
 #include "basis/gauss.h"
 #include "mesh/forest/forest_p4est.h"
 #include "mesh/inner_faces.h"
-
-static int power(int base, int exponent) {
-  int result = 1;
-  for (int i = 0; i < exponent; i++) result *= base;
-  return result;
-}
 
 TesiTrees *tesi_trees_retain(TesiTrees *coarse) {
   atomic_fetch_add(&coarse->references, 1);
@@ -50,8 +47,7 @@ static TesStatus copy_names(TesContext *ctx, int count, const char *const *from,
   for (int i = 0; i < count; i++) {
     TES_CHECK(from && from[i] && *from[i], "name %d of a boundary or material is empty", i);
     for (int j = 0; j < i; j++) TES_CHECK(strcmp(from[i], from[j]) != 0, "the name %s stands twice", from[i]);
-    (*to)[i] = tesi_strdup(ctx, from[i]);
-    if (!(*to)[i]) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
+    TES_TRY(tesi_copy_text(ctx, from[i], &(*to)[i]));
   }
 done:
   return status;
@@ -88,11 +84,11 @@ static TesStatus check_cells(TesContext *ctx, int dim, const TesCellsDesc *c) {
   TES_CHECK(c->nodes && c->vertices, "a coarse mesh needs nodes and vertices");
   TES_CHECK(c->boundaries >= 0 && c->materials >= 0, "a negative number of names");
   Nodes nodes = {.from = c->nodes, .wrong = INT64_MAX};
-  const int64_t count = c->trees * power(degree + 1, dim) * dim;
+  const int64_t count = c->trees * tesi_power(degree + 1, dim) * dim;
   tesi_team_for(tesi_team_threads(ctx, count), count, check_nodes, &nodes);
   if (nodes.wrong < INT64_MAX)
     TES_FAIL(TES_NAN, "tree %lld has a node that is not finite",
-             (long long)(nodes.wrong / (power(degree + 1, dim) * dim)));
+             (long long)(nodes.wrong / (tesi_power(degree + 1, dim) * dim)));
   for (int64_t i = 0; i < c->trees << dim; i++)
     TES_CHECK(c->vertices[i] >= 0, "vertex %d of tree %lld has number %d", (int)(i % (1 << dim)),
               (long long)(i >> dim), c->vertices[i]);
@@ -150,7 +146,7 @@ static TesStatus copy_arrays(TesContext *ctx, const TesCellsDesc *d, TesiTrees *
   const int dim = c->dim;
   c->trees = d->trees;
   c->degree = d->degree ? d->degree : 1;
-  c->tree_nodes = power(c->degree + 1, dim);
+  c->tree_nodes = tesi_power(c->degree + 1, dim);
   tesi_gauss_lobatto(c->degree + 1, c->node, NULL);
   TES_ALLOC(&c->nodes, c->trees * c->tree_nodes * dim);
   const int64_t count = c->trees * c->tree_nodes * dim;
@@ -202,11 +198,6 @@ done:
   return status;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes) { /* FNV-1a */
-  for (size_t i = 0; i < bytes; i++) hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
-  return hash;
-}
-
 static uint64_t find_identity(const TesiTrees *c) {
   const struct {
     int64_t dim, degree, trees, periodic;
@@ -216,21 +207,21 @@ static uint64_t find_identity(const TesiTrees *c) {
             c->trees,
             c->periodic[0] + 2 * c->periodic[1] + 4 * c->periodic[2],
             {c->centre[0], c->centre[1], c->centre[2], c->radius, c->inner, c->core}};
-  uint64_t hash = hash_bytes(0xcbf29ce484222325u, &head, sizeof head);
-  hash = hash_bytes(hash, c->nodes, (size_t)(c->trees * c->tree_nodes * c->dim) * sizeof *c->nodes);
-  hash = hash_bytes(hash, c->vertices, (size_t)(c->trees << c->dim) * sizeof *c->vertices);
-  hash = hash_bytes(hash, c->boundary, (size_t)(c->trees * 2 * c->dim) * sizeof *c->boundary);
-  hash = hash_bytes(hash, c->material, (size_t)c->trees * sizeof *c->material);
-  if (c->map) hash = hash_bytes(hash, c->map, (size_t)c->trees);
-  if (c->parts) hash = hash_bytes(hash, c->part, (size_t)c->parts * sizeof *c->part);
+  uint64_t hash = tesi_hash(TESI_HASH, &head, sizeof head);
+  hash = tesi_hash(hash, c->nodes, (size_t)(c->trees * c->tree_nodes * c->dim) * sizeof *c->nodes);
+  hash = tesi_hash(hash, c->vertices, (size_t)(c->trees << c->dim) * sizeof *c->vertices);
+  hash = tesi_hash(hash, c->boundary, (size_t)(c->trees * 2 * c->dim) * sizeof *c->boundary);
+  hash = tesi_hash(hash, c->material, (size_t)c->trees * sizeof *c->material);
+  if (c->map) hash = tesi_hash(hash, c->map, (size_t)c->trees);
+  if (c->parts) hash = tesi_hash(hash, c->part, (size_t)c->parts * sizeof *c->part);
   for (int d = 0; d < c->dim && c->deform[0]; d++) {
     const char *text = tes_function_text(c->deform[d]);
-    hash = hash_bytes(hash, text, strlen(text) + 1);
+    hash = tesi_hash(hash, text, strlen(text) + 1);
   }
   for (int i = 0; i < c->boundaries; i++)
-    hash = hash_bytes(hash, c->boundary_name[i], strlen(c->boundary_name[i]) + 1);
+    hash = tesi_hash(hash, c->boundary_name[i], strlen(c->boundary_name[i]) + 1);
   for (int i = 0; i < c->materials; i++)
-    hash = hash_bytes(hash, c->material_name[i], strlen(c->material_name[i]) + 1);
+    hash = tesi_hash(hash, c->material_name[i], strlen(c->material_name[i]) + 1);
   return hash;
 }
 
@@ -257,8 +248,7 @@ static TesStatus name_rest(TesiTrees *c, const char *name) {
   if (number == c->boundaries) {
     TES_ALLOC(&names, number + 1);
     if (number) memcpy(names, c->boundary_name, (size_t)number * sizeof *names);
-    names[number] = tesi_strdup(ctx, name);
-    if (!names[number]) TES_FAIL(TES_OUT_OF_MEMORY, "no memory for names");
+    TES_TRY(tesi_copy_text(ctx, name, &names[number]));
     tesi_free(ctx, &c->boundary_name);
     c->boundary_name = names, names = NULL;
     c->boundaries++;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/ascending.h"
 #include "base/team.h"
 #include "mesh/forest/tree_parts.h"
 
@@ -149,10 +150,7 @@ typedef struct Bare {
 } Bare;
 
 static int by_bare(const void *a, const void *b) {
-  const Bare *f = a, *g = b;
-  for (int i = 0; i < 2; i++)
-    if (f->vertex[i] != g->vertex[i]) return f->vertex[i] < g->vertex[i] ? -1 : 1;
-  return 0;
+  return tesi_ascending_list(((const Bare *)a)->vertex, ((const Bare *)b)->vertex, 2);
 }
 
 /* Vertex or edge `number` of a tree; edges are numbered as by p4est: four a direction. */

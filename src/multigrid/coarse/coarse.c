@@ -102,9 +102,8 @@ done:
 static TesStatus fill_scale(TesiCoarse *c, const TesOperator *mean) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
-  TES_ALLOC(&c->scale, c->length);
   TES_TRY(tes_operator_diagonal(mean, c->r));
-  TES_TRY(tes_vector_get(c->r, c->scale));
+  TES_TRY(tesi_vector_read(c->r, &c->scale));
   TES_TRY(tes_operator_diagonal(c->op, c->r));
   TES_TRY(tes_vector_get(c->r, c->z));
   for (int64_t i = 0; i < c->length; i++) c->scale[i] = sqrt(c->scale[i] / c->z[i]);

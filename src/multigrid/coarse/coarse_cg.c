@@ -14,21 +14,6 @@ struct TesiCoarseCg {
   TesiJacobiDevice *device;
 };
 
-static TesStatus find_inverse(TesiCoarseCg *c) {
-  TesContext *ctx = c->context;
-  TesStatus status = TES_OK;
-  const int64_t n = c->op->length;
-  double *values = NULL;
-  TES_ALLOC(&values, n);
-  TES_TRY(tes_operator_diagonal(c->op, c->inverse));
-  TES_TRY(tes_vector_get(c->inverse, values));
-  for (int64_t i = 0; i < n; i++) values[i] = 1 / values[i];
-  TES_TRY(tes_vector_set(c->inverse, values));
-done:
-  tesi_free(ctx, &values);
-  return status;
-}
-
 TesStatus tesi_coarse_cg_create(const TesOperator *op, TesiCoarseCg **cg) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -40,7 +25,8 @@ TesStatus tesi_coarse_cg_create(const TesOperator *op, TesiCoarseCg **cg) {
   TesVector **const vectors[] = {&c->inverse, &c->r, &c->p, &c->q, &c->x};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
     TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, vectors[i]));
-  TES_TRY(find_inverse(c));
+  TES_TRY(tes_operator_diagonal(c->op, c->inverse));
+  TES_TRY(tesi_vector_invert(c->inverse));
   TES_TRY(tesi_jacobi_device_create(op->space->layout, TES_DOUBLE, &c->device));
   *cg = c;
   c = NULL;

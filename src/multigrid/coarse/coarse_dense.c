@@ -60,8 +60,7 @@ static TesStatus fill_columns(TesiCoarseDense *d, const TesOperator *op, double 
     void *arguments[] = {&y->data, &d->entries, &column, &d->n};
     TES_TRY(device->fill(ctx, TES_DOUBLE, 1, 1, unit));
     TES_TRY(tes_operator_apply(op, x, y));
-    TES_TRY(tesi_kernel_launch(ctx, &d->take, (TesiGrid){(unsigned)((d->n + 127) / 128), 1, 1}, 128, 0,
-                               arguments));
+    TES_TRY(tesi_kernel_launch(ctx, &d->take, tesi_grid(d->n, 128), 128, 0, arguments));
     TES_TRY(device->fill(ctx, TES_DOUBLE, 1, 0, unit));
   }
 done:
@@ -133,8 +132,7 @@ static TesStatus get_kernels(TesiCoarseDense *d, TesPrecision precision) {
   TesContext *ctx = d->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "contract.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "contract.cu", .real = precision};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense", 0, &d->solve));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense_take", 0, &d->take));

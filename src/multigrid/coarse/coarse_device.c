@@ -34,8 +34,7 @@ static TesStatus get_kernels(TesiCoarseDevice *c, TesPrecision precision) {
   TesContext *ctx = c->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "contract.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "contract.cu", .real = precision};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_gather", 0, &c->gather));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_scatter", 0, &c->scatter));
@@ -124,8 +123,7 @@ void tesi_coarse_device_destroy(TesiCoarseDevice **device) {
 }
 
 static TesStatus run(TesiCoarseDevice *c, const TesiKernel *kernel, int count, void **arguments) {
-  return tesi_kernel_launch(c->context, kernel, (TesiGrid){(unsigned)((count + 127) / 128), 1, 1}, 128, 0,
-                            arguments);
+  return tesi_kernel_launch(c->context, kernel, tesi_grid(count, 128), 128, 0, arguments);
 }
 
 /* Multiplies by S (or S') of one direction; `divide`: then by the inverse of the sum of eigenvalues. */

@@ -13,7 +13,7 @@ typedef struct Inverse {
 static TesStatus get_kernels(TesContext *ctx, Inverse *v) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "inverse.cu", .options = {"real=double"}};
+  const TesiProgramDesc desc = {.file = "inverse.cu"};
   const size_t tile = EDGE * EDGE * sizeof(double);
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_inverse_pivot", tile, &v->pivot));

@@ -2,21 +2,19 @@
 #include <lapacke.h>
 #include <string.h>
 #include "basis/blas.h"
-#include "device/kernel.h"
-#include "device/upload.h"
 #include "multigrid/coarse/coarse.h"
 #include "multigrid/coarse/factorization.h"
 #include "multigrid/coarse/modal_matrix.h"
 #include "operator/transport/transport_operator.h"
 #include "smoother/smoother.h"
+#include "tensor/dense_device.h"
 
 struct TesiCoarseLu {
   TesContext *context;
   int n;
   double *A; /* its factors, by columns; NULL on devices with kernels */
   lapack_int *pivot;
-  TesiKernel solve;
-  void *inverse, *numbers;   /* device: by rows; 0 .. n - 1 */
+  TesiDenseDevice inverse;
   TesiFactorization *sparse; /* instead of these, of discontinuous elements on the host, */
   TesSmoother *smoother;     /* or this */
 };
@@ -74,26 +72,15 @@ static TesStatus invert(TesiCoarseLu *lu, TesPrecision precision) {
   TesStatus status = TES_OK;
   const int n = lu->n;
   double *rows = NULL;
-  int32_t *numbers = NULL;
-  TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "contract.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double"}};
   TES_ALLOC(&rows, (int64_t)n * n);
-  TES_ALLOC(&numbers, n);
   TES_CHECK(LAPACKE_dgetri(LAPACK_COL_MAJOR, n, lu->A, n, lu->pivot) == 0,
             "the operator of the coarsest mesh has no inverse");
-  for (int i = 0; i < n; i++) {
-    numbers[i] = i;
+  for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) rows[(int64_t)i * n + j] = lu->A[(int64_t)j * n + i];
-  }
-  TES_TRY(tesi_upload_numbers(ctx, rows, (int64_t)n * n, precision, &lu->inverse));
-  TES_TRY(tesi_upload(ctx, numbers, (size_t)n * sizeof *numbers, &lu->numbers));
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense", 0, &lu->solve));
+  TES_TRY(tesi_dense_device_create(ctx, precision, n, rows, &lu->inverse));
   tesi_free(ctx, &lu->A);
 done:
   tesi_free(ctx, &rows);
-  tesi_free(ctx, &numbers);
   return status;
 }
 
@@ -153,8 +140,7 @@ void tesi_coarse_lu_destroy(TesiCoarseLu **result) {
   *result = NULL;
   tesi_free(ctx, &lu->A);
   tesi_free(ctx, &lu->pivot);
-  tesi_context_device(ctx)->release(ctx, &lu->inverse);
-  tesi_context_device(ctx)->release(ctx, &lu->numbers);
+  tesi_dense_device_free(ctx, &lu->inverse);
   tesi_factorization_destroy(&lu->sparse);
   tes_smoother_destroy(&lu->smoother);
   tesi_free(ctx, &lu);
@@ -168,14 +154,10 @@ const char *tesi_coarse_lu_describe(const TesiCoarseLu *lu) {
 }
 
 TesStatus tesi_coarse_lu_solve(TesiCoarseLu *lu, const void *b, void *x) {
-  enum { STEPS = 20, THREADS = 128 };
+  enum { STEPS = 20 };
   TesContext *ctx = lu->context;
   TesStatus status = TES_OK;
-  if (lu->inverse) {
-    void *arguments[] = {&lu->inverse, &b, &x, &lu->numbers, &lu->numbers, &lu->n};
-    return tesi_kernel_launch(ctx, &lu->solve, (TesiGrid){(unsigned)lu->n, 1, 1}, THREADS,
-                              THREADS * sizeof(double), arguments);
-  }
+  if (lu->inverse.matrix) return tesi_dense_device_apply(ctx, &lu->inverse, b, x);
   if (lu->sparse) {
     memcpy(x, b, (size_t)lu->n * sizeof(double));
     return tesi_factorization_solve(lu->sparse, x);

@@ -4,6 +4,7 @@
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
+#include "base/afford.h"
 #include "multigrid/coarse/aggregation/aggregation.h"
 #include "multigrid/coarse/amg.h"
 #include "multigrid/coarse/coarse.h"
@@ -131,24 +132,16 @@ static TesStatus invert_diagonal(TesiCoarseMatrix *m) {
   TesStatus status = TES_OK;
   tesi_log(ctx, TES_LOG_DETAIL, "coarsest level: %lld unknowns, conjugate gradients with the diagonal",
            (long long)m->length);
-  TES_ALLOC(&m->diagonal, m->length);
   TES_TRY(tes_operator_diagonal(m->op, m->p));
-  TES_TRY(tes_vector_get(m->p, m->diagonal));
+  TES_TRY(tesi_vector_read(m->p, &m->diagonal));
   for (int64_t i = 0; i < m->length; i++) m->diagonal[i] = 1 / m->diagonal[i];
 done:
   return status;
 }
 
 static TesStatus check_memory(const TesiCoarseMatrix *m) {
-  TesContext *ctx = m->context;
-  TesStatus status = TES_OK;
-  const double bytes = 8 * (double)m->size * (double)m->size, free = (double)tes_memory_available();
-  if (bytes > free)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "the coarsest level has %lld unknowns: a direct solver needs %.3g GiB, %.3g GiB are free",
-             (long long)m->size, bytes / (1 << 30), free / (1 << 30));
-done:
-  return status;
+  return tesi_afford(m->context, 8 * (double)m->size * (double)m->size, (double)tes_memory_available(), NULL,
+                     "the coarsest level has %lld unknowns: a direct solver needs", (long long)m->size);
 }
 
 /* Constants that nothing fixes are treated like other motions. */

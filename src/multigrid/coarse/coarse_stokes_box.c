@@ -1,5 +1,4 @@
 #include "multigrid/coarse/coarse_stokes_box.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <math.h>
@@ -271,15 +270,11 @@ static TesStatus get_kernels(const TesiCoarseStokesBox *box, TesPrecision precis
                                              "tesk_stokes_box_lines", "tesk_stokes_box_across"};
   const TeskStokesBox *s = &t->arguments;
   const int dim = s->parts.dim;
-  char of_dim[24], vectors[24], rows[24];
   int numbers[KERNELS] = {0};
   int all[3] = {1, 1, 1};
-  snprintf(of_dim, sizeof of_dim, "DIM=%d", dim);
-  snprintf(vectors, sizeof vectors, "VECTORS=%d", most_vectors(s));
-  snprintf(rows, sizeof rows, "S_ROWS=%d", box->rows);
-  const TesiProgramDesc desc = {
-      .file = "stokes_box.cu",
-      .options = {precision == TES_SINGLE ? "real=float" : "real=double", of_dim, vectors, rows}};
+  const TesiProgramDesc desc = {.file = "stokes_box.cu",
+                                .real = precision,
+                                .macros = {{"DIM", dim}, {"VECTORS", most_vectors(s)}, {"S_ROWS", box->rows}}};
   TesiProgram *program;
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   for (int d = 0; d < dim; d++) all[d] = s->parts.extent[d][d];
@@ -318,7 +313,7 @@ typedef struct Schur {
 static TesStatus start_schur(const TesiCoarseStokesBox *box, int size, Schur *s) {
   TesContext *ctx = box->context;
   TesStatus status = TES_OK;
-  const TesiProgramDesc desc = {.file = "stokes_schur.cu", .options = {"real=double"}};
+  const TesiProgramDesc desc = {.file = "stokes_schur.cu"};
   TesiProgram *program;
   TesiStokesBlock block[8];
   double *e = NULL;

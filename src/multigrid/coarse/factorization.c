@@ -1,5 +1,6 @@
 #include "multigrid/coarse/factorization.h"
 #include <string.h>
+#include "base/afford.h"
 #include "device/cuda/cudss.h"
 #include "multigrid/coarse/mumps.h"
 
@@ -136,14 +137,9 @@ TesiFactorizationCost tesi_factorization_cost(const TesiFactorization *f) {
 
 static TesStatus check_memory(const TesiFactorization *f) {
   TesContext *ctx = f->context;
-  TesStatus status = TES_OK;
-  const double bytes = tesi_factorization_cost(f).bytes,
-               free = (double)(f->cudss ? tesi_context_device(ctx)->available(ctx) : tes_memory_available());
-  if (bytes > free)
-    TES_FAIL(TES_OUT_OF_MEMORY, "sparse factors of %lld unknowns need %.3g GiB, %.3g GiB are free%s",
-             (long long)f->n, bytes / (1 << 30), free / (1 << 30), f->cudss ? " on the GPU" : "");
-done:
-  return status;
+  const double free = (double)(f->cudss ? tesi_context_device(ctx)->available(ctx) : tes_memory_available());
+  return tesi_afford(ctx, tesi_factorization_cost(f).bytes, free, NULL,
+                     "sparse factors of %lld unknowns need%s", (long long)f->n, f->cudss ? " on the GPU" : "");
 }
 
 static TesStatus compute_on_device(TesiFactorization *f) {

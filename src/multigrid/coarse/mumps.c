@@ -9,6 +9,7 @@
 #include <dmumps_c.h>
 #include "base/leaks.h"
 #include "basis/blas.h"
+#include "device/library.h"
 #include "parallel/mpi.h"
 
 /* Numbers of the manual of MUMPS 5.5, which counts from 1. */
@@ -40,11 +41,8 @@ static char reason[256];
 static void open_library(void) {
   __lsan_disable();
   void *const library = dlopen(TESI_MUMPS, RTLD_NOW | RTLD_LOCAL);
-  void *const address = library ? dlsym(library, "dmumps_c") : NULL;
   __lsan_enable();
-  if (address)
-    memcpy(&dmumps, &address, sizeof dmumps);
-  else
+  if (!library || !tesi_library_find(library, "dmumps_c", &dmumps))
     snprintf(reason, sizeof reason, "there is no MUMPS on this machine (%s): install %s", dlerror(),
              TESI_MUMPS);
 }

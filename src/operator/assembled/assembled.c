@@ -26,22 +26,8 @@ done:
   return status;
 }
 
-/* r <- b - A x; r may be b. */
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  void *product = r;
-  if (r == b)
-    TES_TRY(device->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision), &product));
-  TES_TRY(apply(op, x, product));
-  if (r == b)
-    TES_TRY(device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r));
-  else
-    TES_TRY(device->xpay(ctx, op->precision, op->length, b, -1, r));
-done:
-  if (product != r) device->release(ctx, &product);
-  return status;
+  return tesi_operator_residual_by(apply, op, b, x, r);
 }
 
 static TesStatus diagonal(const TesOperator *op, void *d) {
@@ -121,7 +107,7 @@ static TesStatus make_diagonal(const TesOperator *from, const TesOperator *op, P
   const TesiDevice *device = tesi_context_device(ctx);
   void *d = NULL;
   TES_TRY(device->allocate(ctx, (size_t)op->length * sizeof(double), &d));
-  TES_TRY(device->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision), &p->diagonal));
+  TES_TRY(tesi_operator_vector(op, &p->diagonal));
   TES_TRY(from->table->diagonal(from, d));
   TES_TRY(device->copy(ctx, op->length, 1, TES_DOUBLE, d, op->precision, p->diagonal));
   TES_TRY(device->synchronize(ctx));
@@ -178,24 +164,6 @@ done:
   return status;
 }
 
-static TesStatus transpose(TesContext *ctx, const TesiMatrix *H, int64_t columns, TesiMatrix *transposed) {
-  TesStatus status = TES_OK;
-  TesiMatrix *t = transposed;
-  *t = (TesiMatrix){.rows = columns, .entries = H->entries};
-  TES_ALLOC(&t->row, columns + 2);
-  TES_ALLOC(&t->column, H->entries);
-  TES_ALLOC(&t->value, H->entries);
-  for (int64_t e = 0; e < H->entries; e++) t->row[H->column[e] + 2]++;
-  for (int64_t i = 0; i < columns; i++) t->row[i + 2] += t->row[i + 1];
-  for (int64_t i = 0; i < H->rows; i++)
-    for (int64_t e = H->row[i]; e < H->row[i + 1]; e++) {
-      const int64_t at = t->row[H->column[e] + 1]++;
-      t->column[at] = (int32_t)i, t->value[at] = H->value[e];
-    }
-done:
-  return status;
-}
-
 /* H, H', and A over all nodes. */
 static TesStatus make_hanging(const TesOperator *o, Plan *p) {
   TesContext *ctx = o->context;
@@ -211,7 +179,7 @@ static TesStatus make_hanging(const TesOperator *o, Plan *p) {
   const int64_t length = o->space->length, rows = H.rows;
   TES_TRY(tes_operator_create(ctx, &desc, &from));
   TES_TRY(make_matrix(ctx, &from, precision, &p->A));
-  TES_TRY(transpose(ctx, &H, length, &transposed));
+  TES_TRY(tesi_matrix_transpose(ctx, &H, length, &transposed));
   TES_TRY(tesi_sparse_create(ctx, &transposed, rows, precision, &p->transposed));
   TES_TRY(tesi_sparse_create(ctx, &H, length, precision, &p->H));
   TES_TRY(device->allocate(ctx, (size_t)rows * tesi_precision_size(precision), &p->u));

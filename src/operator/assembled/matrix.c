@@ -32,6 +32,41 @@ void tesi_matrix_destroy(TesContext *ctx, TesiMatrix *matrix) {
   *matrix = (TesiMatrix){0};
 }
 
+TesStatus tesi_matrix_transpose(TesContext *ctx, const TesiMatrix *matrix, int64_t columns, TesiMatrix *T) {
+  TesStatus status = TES_OK;
+  const TesiMatrix *m = matrix;
+  *T = (TesiMatrix){.rows = columns, .entries = m->entries};
+  TES_ALLOC(&T->row, columns + 2);
+  TES_ALLOC(&T->column, m->entries);
+  if (m->value) TES_ALLOC(&T->value, m->entries);
+  for (int64_t e = 0; e < m->entries; e++) T->row[m->column[e] + 2]++;
+  for (int64_t i = 0; i < columns; i++) T->row[i + 2] += T->row[i + 1];
+  for (int64_t i = 0; i < m->rows; i++)
+    for (int64_t e = m->row[i]; e < m->row[i + 1]; e++) {
+      const int64_t at = T->row[m->column[e] + 1]++;
+      T->column[at] = (int32_t)i;
+      if (m->value) T->value[at] = m->value[e];
+    }
+done:
+  return status;
+}
+
+TesStatus tesi_matrix_by_colour(TesContext *ctx, const TesiMatrix *matrix, int colours, const int32_t *colour,
+                                int64_t **first, int64_t **place, int32_t **row_of) {
+  TesStatus status = TES_OK;
+  const TesiMatrix *m = matrix;
+  TES_ALLOC(first, colours + 2);
+  TES_ALLOC(place, m->entries);
+  TES_ALLOC(row_of, m->entries);
+  for (int64_t e = 0; e < m->entries; e++) (*first)[colour[m->column[e]] + 2]++;
+  for (int c = 0; c < colours; c++) (*first)[c + 2] += (*first)[c + 1];
+  for (int64_t i = 0; i < m->rows; i++)
+    for (int64_t e = m->row[i]; e < m->row[i + 1]; e++)
+      (*place)[(*first)[colour[m->column[e]] + 1]++] = e, (*row_of)[e] = (int32_t)i;
+done:
+  return status;
+}
+
 typedef struct Product {
   const TesiMatrix *matrix;
   const double *x;

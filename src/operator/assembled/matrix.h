@@ -12,6 +12,12 @@ typedef struct TesiMatrix {
   double *value;   /* [entries] */
 } TesiMatrix;
 void tesi_matrix_destroy(TesContext *ctx, TesiMatrix *matrix);
+/* T <- the transpose of a matrix with so many columns; without values if it has none. */
+TesStatus tesi_matrix_transpose(TesContext *ctx, const TesiMatrix *matrix, int64_t columns, TesiMatrix *T);
+/* Entries by the colours of their columns: colour c has entries (*place)[(*first)[c]] .. (*place)[(*first)[c + 1] - 1];
+ * (*row_of)[entry]. To be freed after failure too. */
+TesStatus tesi_matrix_by_colour(TesContext *ctx, const TesiMatrix *matrix, int colours, const int32_t *colour,
+                                int64_t **first, int64_t **place, int32_t **row_of);
 /* y <- matrix x, host arrays, on all threads of the context. */
 void tesi_matrix_apply(const TesContext *context, const TesiMatrix *matrix, const double *x, double *y);
 

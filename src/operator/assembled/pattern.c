@@ -2,6 +2,8 @@
  * lists of its cells. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/afford.h"
+#include "base/ascending.h"
 #include "base/team.h"
 #include "operator/assembled/pattern.h"
 
@@ -9,11 +11,6 @@ typedef struct Keyed {
   int32_t node;
   int16_t place;
 } Keyed;
-
-static int by_node(const void *a, const void *b) {
-  const Keyed *x = a, *y = b;
-  return (x->node > y->node) - (x->node < y->node);
-}
 
 /* Nodes ascending, -1 behind the last. */
 static void sort_cell(const TesiPatternCells *m, int64_t cell, TesiPattern *p) {
@@ -23,7 +20,7 @@ static void sort_cell(const TesiPatternCells *m, int64_t cell, TesiPattern *p) {
   const int64_t N = m->cell_nodes;
   for (int64_t a = 0; a < N; a++)
     if (m->index[cell * N + a] >= 0) list[count++] = (Keyed){m->index[cell * N + a], (int16_t)a};
-  qsort(list, (size_t)count, sizeof *list, by_node);
+  qsort(list, (size_t)count, sizeof *list, tesi_ascending_int32);
   for (int64_t a = 0; a < N; a++) {
     p->sorted[cell * N + a] = a < count ? list[a].node : -1;
     p->place[cell * N + a] = a < count ? list[a].place : -1;
@@ -88,15 +85,8 @@ static int64_t row_columns(const TesiPatternCells *m, const TesiPattern *p, int6
 }
 
 TesStatus tesi_matrix_check_memory(TesContext *ctx, int64_t rows, int64_t entries) {
-  TesStatus status = TES_OK;
-  const double bytes = 12.0 * (double)entries + 8.0 * (double)rows, available = (double)tes_memory_available();
-  tesi_log(ctx, TES_LOG_DETAIL, "assembly: %lld rows, %lld entries, %.3g GiB", (long long)rows,
-           (long long)entries, bytes / (1 << 30));
-  if (bytes > available)
-    TES_FAIL(TES_OUT_OF_MEMORY, "the matrix of %lld entries needs %.3g GiB, %.3g GiB are free",
-             (long long)entries, bytes / (1 << 30), available / (1 << 30));
-done:
-  return status;
+  return tesi_afford(ctx, 12.0 * (double)entries + 8.0 * (double)rows, (double)tes_memory_available(), NULL,
+                     "the matrix of %lld rows and %lld entries needs", (long long)rows, (long long)entries);
 }
 
 typedef struct Rows {

@@ -4,6 +4,7 @@
  * about (2k + 1)^dim times components on boxes. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/ascending.h"
 #include "operator/assembled/pattern.h"
 #include "operator/form.h"
 #include "operator/transport/transport_operator.h"
@@ -112,25 +113,6 @@ done:
   return status;
 }
 
-/* Entries of the pattern by colour of their columns. */
-static TesStatus sort_entries(Probe *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const TesiMatrix *n = &p->nodes;
-  TES_ALLOC(&p->first, p->colours + 2);
-  TES_ALLOC(&p->place, n->entries);
-  TES_ALLOC(&p->row_of, n->entries);
-  for (int64_t e = 0; e < n->entries; e++) p->first[p->colour[n->column[e]] + 2]++;
-  for (int c = 0; c < p->colours; c++) p->first[c + 2] += p->first[c + 1];
-  for (int64_t i = 0; i < n->rows; i++)
-    for (int64_t e = n->row[i]; e < n->row[i + 1]; e++) {
-      p->place[p->first[p->colour[n->column[e]] + 1]++] = e;
-      p->row_of[e] = (int32_t)i;
-    }
-done:
-  return status;
-}
-
 /* ---- entries ------------------------------------------------------------------------------------------- */
 
 /* A has, in each row, the entries of the pattern for each of its blocks. */
@@ -208,14 +190,10 @@ typedef struct Known {
   int32_t entry;
 } Known;
 
-static int by_number(const void *a, const void *b) {
-  const Known *x = a, *y = b;
-  return (x->number > y->number) - (x->number < y->number);
-}
-
 static int32_t entry_of(const Known *known, int64_t count, double number) {
   const Known key = {.number = number};
-  const Known *found = count ? bsearch(&key, known, (size_t)count, sizeof *known, by_number) : NULL;
+  const Known *found =
+      count ? bsearch(&key, known, (size_t)count, sizeof *known, tesi_ascending_double) : NULL;
   return found ? found->entry : -1;
 }
 
@@ -242,7 +220,7 @@ static TesStatus list_shared(const TesOperator *op, const TesiMatrix *A, Known *
     for (int64_t e = A->row[entry[i]]; e < A->row[entry[i] + 1]; e++)
       if (shared[A->column[e]])
         (*mine)[(*entries)++] = (Shared){number[entry[i]], number[A->column[e]], A->value[e]};
-  if (*count) qsort(*known, (size_t)*count, sizeof **known, by_number);
+  if (*count) qsort(*known, (size_t)*count, sizeof **known, tesi_ascending_double);
 done:
   tesi_free(ctx, &number);
   tesi_free(ctx, &shared);
@@ -282,7 +260,7 @@ TesStatus tesi_operator_probe(const TesOperator *op, TesiMatrix *matrix) {
   if (!op->local) TES_TRY(tesi_one_rank(ctx, "a matrix made from products"));
   TES_TRY(find_nodes(&p));
   TES_TRY(colour_nodes(&p));
-  TES_TRY(sort_entries(&p));
+  TES_TRY(tesi_matrix_by_colour(ctx, &p.nodes, p.colours, p.colour, &p.first, &p.place, &p.row_of));
   TES_TRY(create_matrix(&p, &A));
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &p.x));
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &p.y));

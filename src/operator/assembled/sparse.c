@@ -1,6 +1,5 @@
 #include "operator/assembled/matrix.h"
 #include "operator/assembled/sparse.h"
-#include <stdio.h>
 #include <string.h>
 #include "base/team.h"
 #include "device/cuda/cusparse.h"
@@ -33,12 +32,9 @@ done:
 static TesStatus get_kernel(TesContext *ctx, TesiSparse *s) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  char lanes[24];
   s->lanes = 1; /* about 8 entries each */
   while (s->lanes < MOST_LANES && 8 * s->lanes * s->rows < s->entries) s->lanes *= 2;
-  snprintf(lanes, sizeof lanes, "LANES=%d", s->lanes);
-  const TesiProgramDesc desc = {
-      .file = "sparse.cu", .options = {s->precision == TES_SINGLE ? "real=float" : "real=double", lanes}};
+  const TesiProgramDesc desc = {.file = "sparse.cu", .real = s->precision, .macros = {{"LANES", s->lanes}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_sparse", THREADS * (size_t)tesi_precision_size(s->precision),
                           &s->kernel));
@@ -97,13 +93,6 @@ done:
   return status;
 }
 
-static void free_matrix(TesContext *ctx, TesiMatrix *matrix) {
-  tesi_free(ctx, &matrix->row);
-  tesi_free(ctx, &matrix->column);
-  tesi_free(ctx, &matrix->value);
-  *matrix = (TesiMatrix){0};
-}
-
 static TesStatus upload_matrix(TesContext *ctx, TesiMatrix *m, TesiDeviceMatrix *made) {
   TesStatus status = TES_OK;
   int32_t *row = NULL;
@@ -131,7 +120,7 @@ static TesStatus take_on_host(TesContext *ctx, TesiMatrix *m, TesiSparse *s) {
   if (!rounded) m->value = NULL;
   m->row = NULL, m->column = NULL;
 done:
-  free_matrix(ctx, m);
+  tesi_matrix_destroy(ctx, m);
   return status;
 }
 
@@ -151,7 +140,7 @@ TesStatus tesi_sparse_create(TesContext *ctx, TesiMatrix *matrix, int64_t column
     s = NULL;
   }
 done:
-  free_matrix(ctx, matrix);
+  tesi_matrix_destroy(ctx, matrix);
   tesi_sparse_destroy(ctx, &s);
   return status;
 }

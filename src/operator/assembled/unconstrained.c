@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/ascending.h"
 #include "base/team.h"
 #include "operator/assembled/matrix.h"
 #include "operator/mapped/mapped_robin.h"
@@ -176,11 +177,6 @@ static void visit_rows(const Builder *b, const TesiMatrix *H) {
   tesi_team_share(threads_for(b), b->s->cells, CELLS, visit_cells, &(Rows){b, H});
 }
 
-static int by_column(const void *a, const void *b) {
-  const int32_t x = ((const int32_t *)a)[0], y = ((const int32_t *)b)[0];
-  return (x > y) - (x < y);
-}
-
 /* Columns ascending in the rows of hanging nodes. */
 static void sort_rows(const TesiCellView *s, TesiMatrix *H) {
   typedef struct Entry {
@@ -191,7 +187,7 @@ static void sort_rows(const TesiCellView *s, TesiMatrix *H) {
     Entry list[9 * 9 * 9];
     const int64_t first = H->row[i], count = H->row[i + 1] - first;
     for (int64_t e = 0; e < count; e++) list[e] = (Entry){H->column[first + e], H->value[first + e]};
-    qsort(list, (size_t)count, sizeof *list, by_column);
+    qsort(list, (size_t)count, sizeof *list, tesi_ascending_int32);
     for (int64_t e = 0; e < count; e++)
       H->column[first + e] = list[e].column, H->value[first + e] = list[e].value;
   }

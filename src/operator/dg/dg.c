@@ -1,7 +1,6 @@
 /* The kind dg: products with banded matrices, a direction at a time. */
 #include "operator/dg/dg.h"
 #include <stdio.h>
-#include <string.h>
 #include "device/kernel.h"
 #include "operator/dg/dg_device.h"
 #include "operator/form.h"
@@ -56,22 +55,17 @@ static TesStatus diagonal(const TesOperator *op, void *out) {
   const TesiStokes *s = tesi_stokes_of(op);
   const int extent[3] = TESI_EXTENT(s->space);
   double *exact = NULL;
-  float *single = NULL;
   TES_ALLOC(&exact, op->length);
-  TES_ALLOC(&single, op->length);
   for (int64_t j = 0; j < op->length; j++) {
     const int mode[3] = {(int)(j % extent[0]), (int)(j / extent[0] % extent[1]),
                          (int)(j / extent[0] / extent[1])};
     exact[j] = s->alpha;
     for (int d = 0; d < s->space->dim; d++)
       exact[j] += s->nu * tesi_band_entry(&s->axis[d].penalty, mode[d], mode[d]);
-    single[j] = (float)exact[j];
   }
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, out, op->precision == TES_DOUBLE ? (void *)exact : single,
-                                              (size_t)op->length * tesi_precision_size(op->precision)));
+  TES_TRY(tesi_operator_set(op, exact, out));
 done:
   tesi_free(ctx, &exact);
-  tesi_free(ctx, &single);
   return status;
 }
 

@@ -1,6 +1,5 @@
 #include "operator/dg/dg_device.h"
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
 #include "device/upload.h"
@@ -26,7 +25,6 @@ static TesStatus get_kernel(const TesOperator *op, TesiDgVelocity velocity, Tesi
   TesStatus status = TES_OK;
   const TesSpace *space = tesi_stokes_of(op)->space;
   TesiProgram *program;
-  char text[5][24];
   const int n = space->degree + 1, layers = space->dim == 3 ? n : 1,
             cells = tesi_max(1, (space->dim == 3 ? ACROSS : 2 * ACROSS) / n);
   const double blocks =
@@ -35,14 +33,13 @@ static TesStatus get_kernel(const TesOperator *op, TesiDgVelocity velocity, Tesi
   device->grid = (TesiGrid){(unsigned)blocks, 1, 1};
   device->threads = (unsigned)tesi_min(256, (cells * n * layers + 31) / 32 * 32);
   device->shared = (size_t)(2 * (cells * n | 1) * n * layers) * tesi_precision_size(op->precision);
-  snprintf(text[0], sizeof text[0], "DIM=%d", space->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", n);
-  snprintf(text[2], sizeof text[2], "CELLS=%d", cells);
-  snprintf(text[3], sizeof text[3], "THREADS=%u", device->threads);
-  snprintf(text[4], sizeof text[4], "VELOCITY=%d", (int)velocity);
   const TesiProgramDesc desc = {.file = "dg.cu",
-                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3], text[4]}};
+                                .real = op->precision,
+                                .macros = {{"DIM", space->dim},
+                                           {"N", n},
+                                           {"CELLS", cells},
+                                           {"THREADS", (int)device->threads},
+                                           {"VELOCITY", (int)velocity}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_dg", device->shared, &device->kernel));
 done:

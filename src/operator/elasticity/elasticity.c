@@ -2,23 +2,13 @@
 #include "operator/elasticity/elasticity.h"
 #include <stdio.h>
 #include <string.h>
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "device/kernel.h"
 #include "operator/form.h"
 #include "operator/mapped/mapped_robin.h"
 #include "parallel/comm.h"
-
-static double get(TesPrecision precision, const void *x, int64_t i) {
-  return precision == TES_DOUBLE ? ((const double *)x)[i] : (double)((const float *)x)[i];
-}
-
-static void set(TesPrecision precision, void *y, int64_t i, double value) {
-  if (precision == TES_DOUBLE)
-    ((double *)y)[i] = value;
-  else
-    ((float *)y)[i] = (float)value;
-}
 
 static void *entry(const TesOperator *op, const void *vector, int component) {
   return (char *)vector + (size_t)op->space->part_first[component] * tesi_precision_size(op->precision);
@@ -60,11 +50,11 @@ static TesStatus clear(const TesOperator *op, const void *x, void **copy, const 
   const size_t size = tesi_precision_size(op->precision);
   int64_t i = 0;
   *cleared = x;
-  while (i < e->constrained && get(op->precision, x, e->list[i]) == 0) i++;
+  while (i < e->constrained && tesi_number_get(op->precision, x, e->list[i]) == 0) i++;
   if (i == e->constrained) return TES_OK;
   TES_TRY(tesi_alloc(ctx, (size_t)op->length, size, copy));
   memcpy(*copy, x, (size_t)op->length * size);
-  for (i = 0; i < e->constrained; i++) set(op->precision, *copy, e->list[i], 0);
+  for (i = 0; i < e->constrained; i++) tesi_number_set(op->precision, *copy, e->list[i], 0);
   *cleared = *copy;
 done:
   return status;
@@ -81,11 +71,12 @@ static TesStatus run_cleared(const TesOperator *op, double sign, const void *b, 
   TES_TRY(clear(op, x, &copy, &cleared));
   if (b) {
     TES_ALLOC(&rows, e->constrained);
-    for (int64_t i = 0; i < e->constrained; i++) rows[i] = get(op->precision, b, e->list[i]);
+    for (int64_t i = 0; i < e->constrained; i++) rows[i] = tesi_number_get(op->precision, b, e->list[i]);
   }
   run(op, sign, b, cleared, y);
   for (int64_t i = 0; i < e->constrained; i++)
-    set(op->precision, y, e->list[i], (b ? rows[i] : 0) + sign * get(op->precision, x, e->list[i]));
+    tesi_number_set(op->precision, y, e->list[i],
+                    (b ? rows[i] : 0) + sign * tesi_number_get(op->precision, x, e->list[i]));
 done:
   tesi_free(ctx, &rows);
   tesi_free(ctx, &copy);
@@ -110,7 +101,7 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   for (int c = 0; c < op->space->dim; c++)
     if (e->springs[c]) tesi_robin_add_diagonal(e->springs[c], values + op->space->part_first[c]);
   for (int64_t i = 0; i < e->constrained; i++) values[e->list[i]] = 1;
-  TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, TES_DOUBLE, values, op->precision, d));
+  TES_TRY(tesi_operator_set(op, values, d));
 done:
   tesi_free(ctx, &values);
   return status;
@@ -133,11 +124,9 @@ static TesStatus lift(const TesOperator *op, const TesVector *u, TesVector *b) {
   TesVector *r = NULL;
   TES_TRY(tes_vector_create(ctx, op->length, TES_DOUBLE, &r));
   TES_TRY(tesi_elasticity_apply_whole(op, u, r));
-  TES_ALLOC(&values, op->length);
-  TES_ALLOC(&given, op->length);
   TES_TRY(tes_vector_axpy(-1, r, b));
-  TES_TRY(tes_vector_get(b, values));
-  TES_TRY(tes_vector_get(u, given));
+  TES_TRY(tesi_vector_read(b, &values));
+  TES_TRY(tesi_vector_read(u, &given));
   lift_springs(op, given, values);
   for (int64_t i = 0; i < e->constrained; i++) values[e->list[i]] = 0;
   TES_TRY(tes_vector_set(b, values));

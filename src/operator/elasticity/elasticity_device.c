@@ -1,5 +1,4 @@
 #include "operator/elasticity/elasticity_device.h"
-#include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
 #include "device/upload.h"
@@ -110,17 +109,21 @@ done:
 /* "elasticity.cu", "elasticity_corners.cu" or, with the macros of mapped_points.h, "elasticity_diagonal.cu". */
 static TesStatus get_program(TesContext *ctx, const TesiElasticity *e, const TesiElasticityDevice *d,
                              const char *file, TesiProgram **program) {
-  static const char *const names[] = {"DIM",     "N", "CELLS",     "NUMBERS", "MASS",
-                                      "HANGING", "Q", "STIFFNESS", "GEOMETRY"};
-  const int values[] = {d->dim, d->n, d->each, e->kind, e->mass, d->hanging, d->n, 1, 0};
-  const bool single = d->precision == TES_SINGLE, of_diagonal = !strcmp(file, "elasticity_diagonal.cu");
-  char text[9][24];
-  TesiProgramDesc desc = {.file = file, .options = {single ? "real=float" : "real=double"}};
-  for (int i = 0; i < (of_diagonal ? 9 : 6); i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 1] = text[i];
-  }
-  if (of_diagonal) desc.options[10] = single ? "factor=float" : "factor=double";
+  const bool of_diagonal = !strcmp(file, "elasticity_diagonal.cu");
+  const TesiProgramDesc desc = {.file = file,
+                                .real = d->precision,
+                                .types = {!of_diagonal                 ? NULL
+                                          : d->precision == TES_SINGLE ? "factor=float"
+                                                                       : "factor=double"},
+                                .macros = {{"DIM", d->dim},
+                                           {"N", d->n},
+                                           {"CELLS", d->each},
+                                           {"NUMBERS", e->kind},
+                                           {"MASS", e->mass},
+                                           {"HANGING", d->hanging},
+                                           {of_diagonal ? "Q" : NULL, d->n},
+                                           {"STIFFNESS", 1},
+                                           {"GEOMETRY", 0}}};
   return tesi_program_get(ctx, &desc, program);
 }
 

@@ -2,6 +2,8 @@
  * e_c', hence with the metric w|J| K (..) K' at points. It is computed with squares of 1D tables; at hanging nodes as
  * in mapped_hanging_diagonal.c. Eight cells at a time, chunks in the order of the operator. */
 #include <string.h>
+#include "base/integer.h"
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "operator/elasticity/elasticity.h"
@@ -23,7 +25,7 @@ typedef struct Diagonal {
 static double number(const TesiElasticity *e, TesPrecision precision, int64_t place, int64_t i) {
   const int lanes = e->host.kernels.lanes;
   const int64_t at = place / lanes * e->host.stride + i * lanes + place % lanes;
-  return precision == TES_DOUBLE ? ((const double *)e->host.g)[at] : (double)((const float *)e->host.g)[at];
+  return tesi_number_get(precision, e->host.g, at);
 }
 
 /* The numbers of a cell at a point: K, and lambda, mu and the mass with all weights. */

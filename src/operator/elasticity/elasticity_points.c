@@ -1,5 +1,6 @@
 /* The numbers of an elasticity operator: geometry and coefficients at points, eight cells at a time. */
 #include <math.h>
+#include "base/real.h"
 #include "base/work.h"
 #include "functional/batch.h"
 #include "operator/elasticity/elasticity.h"
@@ -88,10 +89,7 @@ static TesStatus check(const Fill *f, const TesiBatch *batch, const Arrays *a, d
 }
 
 static void set(const Fill *f, int64_t at, double value) {
-  if (f->op->precision == TES_DOUBLE)
-    ((double *)f->numbers)[at] = value;
-  else
-    ((float *)f->numbers)[at] = (float)value;
+  tesi_number_set(f->op->precision, f->numbers, at, value);
 }
 
 /* The numbers of lane l at point p with w = 1, or once per cell, where w is the weight of that point. */

@@ -1,5 +1,4 @@
 #include "operator/iso/iso_device.h"
-#include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
 #include "device/upload.h"
@@ -76,7 +75,6 @@ TesStatus tesi_iso_device_create(const TesiIso *iso, TesiIsoDevice **device) {
   TesStatus status = TES_OK;
   TesiIsoDevice *self = NULL;
   TesiProgram *program;
-  char dim[16], threads[24];
   *device = NULL;
   TES_NEW(&self);
   self->context = tesi_context_retain(ctx);
@@ -84,10 +82,9 @@ TesStatus tesi_iso_device_create(const TesiIso *iso, TesiIsoDevice **device) {
   for (int f = 0; f < 6; f++) self->arguments.given[f] = iso->given[f];
   for (int d = 0; d < 3; d++) TES_TRY(upload_axis(self, iso, d));
   cut(self, iso);
-  snprintf(dim, sizeof dim, "DIM=%d", iso->dim);
-  snprintf(threads, sizeof threads, "THREADS=%u", self->threads);
-  TES_TRY(tesi_program_get(
-      ctx, &(TesiProgramDesc){.file = "iso.cu", .options = {"real=double", dim, threads}}, &program));
+  const TesiProgramDesc desc = {.file = "iso.cu",
+                                .macros = {{"DIM", iso->dim}, {"THREADS", (int)self->threads}}};
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_momentum", self->shared, &self->momentum));
   if (iso->cut[0] || iso->cut[1]) TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_halve", 0, &self->halve));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_iso_divergence", self->of_rows, &self->divergence));

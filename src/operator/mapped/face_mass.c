@@ -1,6 +1,7 @@
 /* See face_mass.h. */
 #include "operator/mapped/face_mass.h"
 #include <string.h>
+#include "base/real.h"
 #include "device/kernel.h"
 
 TesStatus tesi_face_mass_create(const TesiCellView *space, int64_t faces, TesiFaceMass *mass) {
@@ -34,17 +35,6 @@ void tesi_face_mass_free(TesContext *ctx, TesiFaceMass *mass) {
   tesi_free(ctx, &mass->weight);
 }
 
-static double get(TesPrecision precision, const void *x, int64_t i) {
-  return precision == TES_DOUBLE ? ((const double *)x)[i] : (double)((const float *)x)[i];
-}
-
-static void add(TesPrecision precision, void *y, int64_t i, double value) {
-  if (precision == TES_DOUBLE)
-    ((double *)y)[i] += value;
-  else
-    ((float *)y)[i] += (float)value;
-}
-
 void tesi_face_mass_term(const TesiFaceMass *mass, int64_t i, const double *u, double *v) {
   const TesiFaceRule *rule = &mass->rule;
   const int face = mass->face[i];
@@ -65,12 +55,14 @@ void tesi_face_mass_add(const TesiFaceMass *mass, TesPrecision precision, double
     const int64_t cell = mass->cell[i];
     const int32_t *index = s->index + cell * s->cell_nodes;
     for (int p = 0; p < s->cell_nodes; p++)
-      u[p] = index[p] >= 0 ? get(precision, x, index[p]) : every ? get(precision, x, ~index[p]) : 0;
+      u[p] = index[p] >= 0 ? tesi_number_get(precision, x, index[p])
+             : every       ? tesi_number_get(precision, x, ~index[p])
+                           : 0;
     tesi_hanging_read(s->dim, s->n, s->halves, s->mask[cell], u);
     tesi_face_mass_term(mass, i, u, v);
     tesi_hanging_write(s->dim, s->n, s->halves, s->mask[cell], v);
     for (int p = 0; p < s->cell_nodes; p++)
-      if (index[p] >= 0) add(precision, y, index[p], sign * v[p]);
+      if (index[p] >= 0) tesi_number_add(precision, y, index[p], sign * v[p]);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "operator/mapped/mapped.h"
 #include <math.h>
 #include <string.h>
+#include "base/integer.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "device/kernel.h"
@@ -9,12 +10,6 @@
 #include "operator/mapped/mapped_robin.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
-
-static int64_t power(int64_t base, int exponent) {
-  int64_t result = 1;
-  for (int i = 0; i < exponent; i++) result *= base;
-  return result;
-}
 
 static TesStatus check_desc(TesContext *ctx, const TesiMappedDesc *d, int dim) {
   TesStatus status = TES_OK;
@@ -63,7 +58,7 @@ static void set_sizes(TesiMapped *m) {
   m->precision = d->precision;
   m->global = d->form == TESI_GLOBAL_VECTORS;
   m->cells = m->geometry->cells;
-  m->cell_nodes = power(m->n, m->dim), m->cell_points = power(m->q, m->dim);
+  m->cell_nodes = tesi_power(m->n, m->dim), m->cell_points = tesi_power(m->q, m->dim);
   m->factors = (m->stiffness ? m->dim * (m->dim + 1) / 2 : 0) + (m->mass ? 1 : 0);
 }
 

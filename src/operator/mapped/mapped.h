@@ -99,10 +99,6 @@ TesStatus tesi_mapped_group_hanging(const TesiMapped *m, int64_t window, int32_t
 /* Positions of the cells on a space-filling curve through their centres: keys[cells]. */
 TesStatus tesi_mapped_make_keys(const TesiMapped *m, uint64_t **keys);
 
-static inline int64_t tesi_min64(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
-
 /* The functions a and c in a cell (NULL: 1). */
 static inline const TesFunction *tesi_mapped_a(const TesiMapped *m, int64_t cell) {
   const int32_t part = m->part ? m->part[cell] : -1;

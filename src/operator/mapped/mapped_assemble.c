@@ -1,4 +1,5 @@
 /* The assembled form of a mapped operator: the matrices of the cells added to the rows of assembled/pattern.c. */
+#include "base/integer.h"
 #include "base/team.h"
 #include "operator/assembled/matrix.h"
 #include "geometry/geometry.h"

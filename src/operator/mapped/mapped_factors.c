@@ -1,6 +1,7 @@
 /* The factors of geometry and coefficient at quadrature points, cell by cell: G = w |J| J^-1 a J^-T and c w |J|, or
  * the weights from which kernels compute them. */
 #include <string.h>
+#include "base/integer.h"
 #include "base/work.h"
 #include "operator/mapped/mapped_fill.h"
 

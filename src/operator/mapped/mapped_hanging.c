@@ -1,6 +1,7 @@
 /* Mapped operators with hanging nodes: C' K C cell by cell, with the interpolation C of space.h. Here are tables for
  * the host's kernels, and operations on single cells. */
 #include <string.h>
+#include "base/real.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
 #include "operator/mapped/host/mapped_host.h"
@@ -15,10 +16,8 @@ TesStatus tesi_mapped_make_halves(TesContext *context, TesiMappedHost *plan) {
   TES_TRY(tesi_alloc(ctx, (size_t)(4 * size), tesi_precision_size(plan->m->precision), &plan->halves));
   for (int i = 0; i < 2 * size; i++) {
     const int transposed = 2 * size + i / size * size + i % n * n + i % size / n;
-    if (plan->m->precision == TES_DOUBLE)
-      ((double *)plan->halves)[i] = ((double *)plan->halves)[transposed] = W[i];
-    else
-      ((float *)plan->halves)[i] = ((float *)plan->halves)[transposed] = (float)W[i];
+    tesi_number_set(plan->m->precision, plan->halves, i, W[i]);
+    tesi_number_set(plan->m->precision, plan->halves, transposed, W[i]);
   }
 done:
   return status;

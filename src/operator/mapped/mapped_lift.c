@@ -116,9 +116,8 @@ TesStatus tesi_mapped_lift(const TesOperator *op, const TesVector *u, TesVector 
     TES_TRY(subtract_lifted(op, op->space->view, u->data, b->data));
     goto done;
   }
-  TES_ALLOC(&values, u->length);
   TES_ALLOC(&difference, u->length);
-  TES_TRY(tes_vector_get(u, values));
+  TES_TRY(tesi_vector_read(u, &values));
   TES_TRY(subtract_lifted(op, op->space->view, values, difference));
   TES_TRY(tes_vector_create(ctx, b->length, TES_DOUBLE, &d));
   TES_TRY(tes_vector_set(d, difference));

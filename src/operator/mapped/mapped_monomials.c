@@ -3,17 +3,12 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
+#include "base/integer.h"
 #include "base/team.h"
 #include "geometry/geometry.h"
 #include "operator/mapped/mapped.h"
 
 enum { MOST = 3 * 27 };
-
-static int power(int base, int exponent) {
-  int result = 1;
-  for (int i = 0; i < exponent; i++) result *= base;
-  return result;
-}
 
 /* For the geometry's own degree: direction by direction from the values at the nodes 0, (1/2,) 1. */
 static void all_monomials(const TesiGeometry *g, int64_t cell, double *c) {
@@ -71,7 +66,7 @@ int tesi_mapped_cell_degree(const TesiMapped *m) {
 
 void tesi_mapped_monomials(const TesiMapped *m, int64_t cell, int degree, double *c) {
   const TesiGeometry *g = m->geometry;
-  const int dim = g->dim, count = power(g->degree + 1, dim);
+  const int dim = g->dim, count = tesi_power(g->degree + 1, dim);
   double all[MOST];
   all_monomials(g, cell, all);
   for (int i = 0, at = 0; i < count; i++)

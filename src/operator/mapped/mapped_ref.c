@@ -1,5 +1,4 @@
 /* Mapped operators from the definition: dense application. */
-#include <math.h>
 #include <string.h>
 #include "basis/lagrange.h"
 #include "mesh/forest/hanging.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/real.h"
 #include "operator/form.h"
 #include "operator/mapped/face_mass.h"
 #include "operator/mapped/mapped_robin.h"
@@ -91,10 +92,7 @@ static void add_diagonal(const TesiFaceMass *mass, TesPrecision precision, void 
       tesi_face_mass_term(mass, i, u, v);
       double sum = 0;
       for (int k = 0; k < s->cell_nodes; k++) sum += u[k] * v[k];
-      if (precision == TES_DOUBLE)
-        ((double *)d)[node] += sum;
-      else
-        ((float *)d)[node] += (float)sum;
+      tesi_number_add(precision, d, node, sum);
     }
 }
 

@@ -1,4 +1,5 @@
 /* The quadrature form of the diffusion operator: plan, tiles, and the loop over them. */
+#include "base/real.h"
 #include "operator/form.h"
 #include "operator/operator_periodic.h"
 #include "operator/quadrature/quadrature.h"
@@ -73,10 +74,7 @@ static TesStatus make_widths(TesContext *ctx, const TesSpace *space, TesiQuadPla
     TES_TRY(
         tesi_alloc(ctx, (size_t)plan->cells[d], tesi_precision_size(plan->precision), &plan->inverse_h2[d]));
     for (int c = 0; c < plan->cells[d]; c++) {
-      if (plan->precision == TES_DOUBLE)
-        ((double *)plan->inverse_h2[d])[c] = 1 / (h[c] * h[c]);
-      else
-        ((float *)plan->inverse_h2[d])[c] = (float)(1 / (h[c] * h[c]));
+      tesi_number_set(plan->precision, plan->inverse_h2[d], c, 1 / (h[c] * h[c]));
     }
   }
 done:
@@ -184,10 +182,7 @@ static void set_dirichlet(const TesOperator *op, double value, void *v) {
         for (int d = 0; d < op->space->dim; d++)
           unknown = unknown && node[d] >= tesi_axis_first(&axis[d]) && node[d] < tesi_axis_end(&axis[d]);
         if (unknown) continue;
-        if (op->precision == TES_DOUBLE)
-          ((double *)v)[at] = value;
-        else
-          ((float *)v)[at] = (float)value;
+        tesi_number_set(op->precision, v, at, value);
       }
 }
 

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "basis/gauss_tables.h"
-
-enum { OPTIONS = 7 };
+#include "device/upload.h"
 
 /* Cells per block: about this many threads, or more so that fewer threads of the last warp are idle. */
 static int choose_batch(int lines, int threads) {
@@ -35,25 +34,19 @@ static void choose_sizes(const TesOperator *op, TesiQuadDevice *plan) {
 
 static TesStatus get_program(const TesOperator *op, const TesiQuadDevice *plan, const char *file, bool sides,
                              const char *tables, TesiProgram **program) {
-  const bool single = op->precision == TES_SINGLE;
-  char text[OPTIONS][32];
-  static const char *const names[OPTIONS] = {"DIM",      "DEGREE",   "CELLS",   "THREADS",
-                                             "VARIABLE", "REACTION", "COLOURED"};
-  const int values[OPTIONS] = {op->space->dim,
-                               op->space->degree,
-                               sides ? plan->side_batch : plan->batch,
-                               (int)(sides ? plan->side_threads : plan->threads),
-                               !tesi_is_separable(op),
-                               plan->c != NULL,
-                               plan->coloured};
-  TesiProgramDesc desc = {.file = file, .tables = tables};
-  for (int i = 0; i < OPTIONS; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 1] = text[i];
-  }
-  desc.options[0] = single ? "real=float" : "real=double";
   /* loops over tables, and float64 operands, need tables in the constant bank */
-  desc.options[OPTIONS + 1] = !single || strcmp(file, "quadrature.cu") ? "TESK_CONSTANT_TABLES=1" : NULL;
+  const bool constant = op->precision == TES_DOUBLE || strcmp(file, "quadrature.cu");
+  const TesiProgramDesc desc = {.file = file,
+                                .real = op->precision,
+                                .macros = {{"DIM", op->space->dim},
+                                           {"DEGREE", op->space->degree},
+                                           {"CELLS", sides ? plan->side_batch : plan->batch},
+                                           {"THREADS", (int)(sides ? plan->side_threads : plan->threads)},
+                                           {"VARIABLE", !tesi_is_separable(op)},
+                                           {"REACTION", plan->c != NULL},
+                                           {"COLOURED", plan->coloured},
+                                           {constant ? "TESK_CONSTANT_TABLES" : NULL, 1}},
+                                .tables = tables};
   return tesi_program_get(op->context, &desc, program);
 }
 
@@ -83,24 +76,22 @@ done:
 static TesStatus upload_widths(const TesOperator *op, TesiQuadDevice *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(op->precision);
-  float *single = NULL;
-  int total = 0, at = 0;
+  double *widths = NULL, *at;
+  int total = 0;
   for (int d = 0; d < op->space->dim; d++) total += op->space->axis[d].cells;
-  TES_ALLOC(&single, total);
-  TES_TRY(device->allocate(ctx, (size_t)total * size, &plan->h));
+  TES_ALLOC(&widths, total);
+  at = widths;
+  for (int d = 0; d < op->space->dim; d++)
+    for (int c = 0; c < op->space->axis[d].cells; c++) *at++ = op->space->axis[d].h[c];
+  TES_TRY(tesi_upload_numbers(ctx, widths, total, op->precision, &plan->h));
+  char *to = plan->h;
   for (int d = 0; d < op->space->dim; d++) {
-    const TesiAxis *axis = &op->space->axis[d];
-    char *to = (char *)plan->h + (size_t)at * size;
-    for (int c = 0; c < axis->cells; c++) single[at + c] = (float)axis->h[c];
-    TES_TRY(device->to_device(ctx, to, op->precision == TES_SINGLE ? (const void *)(single + at) : axis->h,
-                              (size_t)axis->cells * size));
     plan->arguments.h[d] = to;
-    at += axis->cells;
+    to += (size_t)op->space->axis[d].cells * size;
   }
 done:
-  tesi_free(ctx, &single);
+  tesi_free(ctx, &widths);
   return status;
 }
 

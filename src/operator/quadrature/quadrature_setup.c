@@ -1,6 +1,7 @@
 /* Coefficients of the quadrature form: evaluated at the Gauss points of all cells and natural faces, in parallel,
  * checked, and stored in the order in which the kernels read them. */
 #include <math.h>
+#include "base/real.h"
 #include "base/work.h"
 #include "operator/quadrature/quadrature.h"
 
@@ -34,13 +35,6 @@ typedef struct Setup {
   bool any; /* some value is not zero */
 } Setup;
 
-static void set_real(const TesiQuadPlan *plan, void *array, int64_t i, double value) {
-  if (plan->precision == TES_DOUBLE)
-    ((double *)array)[i] = value;
-  else
-    ((float *)array)[i] = (float)value;
-}
-
 /* Evaluates `count` points, stores weight x value from out[at] on. Points of weight 0 fill lanes without a cell. */
 static void store_values(Setup *s, const Points *p, int64_t count, int64_t at) {
   bool any = false;
@@ -57,7 +51,7 @@ static void store_values(Setup *s, const Points *p, int64_t count, int64_t at) {
         s->refusal = (Refusal){at + i, {p->x[0][i], p->x[1][i], p->x[2][i]}, value};
     }
     any = any || value != 0;
-    set_real(s->plan, s->out, at + i, p->weight[i] == 0 ? 0 : p->weight[i] * value);
+    tesi_number_set(s->plan->precision, s->out, at + i, p->weight[i] == 0 ? 0 : p->weight[i] * value);
   }
   if (any) {
 #pragma omp atomic write

@@ -2,7 +2,8 @@
  * in a kernel made from their text (src/kernels/coefficients.cu). Functions of the caller are evaluated at the Gauss
  * points on the host, in parallel, and copied part by part. Both are checked. */
 #include <math.h>
-#include <stdio.h>
+#include "base/real.h"
+#include "device/table_text.h"
 #include "operator/quadrature/quadrature_device.h"
 #include "base/team.h"
 #include "basis/gauss.h"
@@ -89,10 +90,7 @@ static void fill_cell(const Points *p, Part *part, int64_t first, int64_t cell, 
       refuse(part, cell * p->a_cell + q, x, q, value[q]);
     any = any || value[q] != 0;
     const int64_t at = (cell - first) * p->a_cell + q;
-    if (p->op->precision == TES_DOUBLE)
-      ((double *)part->values)[at] = weight[q] * value[q];
-    else
-      ((float *)part->values)[at] = (float)(weight[q] * value[q]);
+    tesi_number_set(p->op->precision, part->values, at, weight[q] * value[q]);
   }
   if (any) {
 #pragma omp atomic write
@@ -185,17 +183,12 @@ static TesStatus make_text(const Points *p, const TesFunction *function, char **
   const int length = function ? tesi_function_emit(function, declaration, "double", NULL, 0) : -1;
   *text = NULL;
   if (length < 0) return TES_OK;
-  const size_t size = (size_t)length + 128 + 64 * N;
-  TES_TRY(tesi_alloc(ctx, size, 1, text));
-  size_t used = (size_t)tesi_function_emit(function, declaration, "double", *text, size);
-  for (int table = 0; table < 2; table++) {
-    used +=
-        (size_t)snprintf(*text + used, size - used, "TESK_TABLE(double, tesk_%s, {", table ? "w" : "point");
-    for (int q = 0; q < p->n; q++)
-      used += (size_t)snprintf(*text + used, size - used, "%s%.17g", q ? ", " : "",
-                               table ? p->weight[q] : p->point[q]);
-    used += (size_t)snprintf(*text + used, size - used, "})\n");
-  }
+  TES_ALLOC(text, length + 1);
+  tesi_function_emit(function, declaration, "double", *text, (size_t)length + 1);
+  TesiTableText t = {.context = ctx, .type = "double", .text = *text, .used = length};
+  tesi_table_text_add(&t, "point", p->point, p->n);
+  tesi_table_text_add(&t, "w", p->weight, p->n);
+  TES_TRY(tesi_table_text_end(&t, text));
 done:
   return status;
 }
@@ -214,15 +207,13 @@ static TesStatus launch(const Points *p, const char *text, bool positive, void *
   DevicePoints points = {.level = {0}};
   double *axis[3] = {NULL}, *widths;
   void *found = NULL;
-  char count[24];
   TesiProgram *program;
   TesiKernel kernel;
   int sign = positive;
   void *arguments[] = {&out, &points, &sign, &found};
-  snprintf(count, sizeof count, "POINTS=%d", p->n);
   const TesiProgramDesc desc = {.file = "coefficients.cu",
-                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double", count,
-                                            "TESK_CONSTANT_TABLES=1"},
+                                .real = op->precision,
+                                .macros = {{"POINTS", p->n}, {"TESK_CONSTANT_TABLES", 1}},
                                 .tables = text};
   for (int d = 0; d < 3; d++) {
     points.cells[d] = p->cells[d];

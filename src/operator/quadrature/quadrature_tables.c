@@ -1,16 +1,9 @@
 /* The 1D tables of the quadrature form, whole and as even-odd halves, in the operator's precision. */
-#include <string.h>
+#include "base/real.h"
 #include "basis/lagrange.h"
 #include "operator/quadrature/quadrature.h"
 
 enum { N = TESI_QUAD_N };
-
-static void set_real(const TesiQuadPlan *plan, void *array, size_t i, double value) {
-  if (plan->precision == TES_DOUBLE)
-    ((double *)array)[i] = value;
-  else
-    ((float *)array)[i] = (float)value;
-}
 
 /* The half of T[n][n] that acts on even or odd input: rows of outputs, columns of inputs. `changes`: T swaps parity.
  * Inputs are sums (differences) of a pair, outputs half sums, so that u = even +- odd; `half_input`: inputs are
@@ -23,7 +16,8 @@ static void set_half(TesiQuadPlan *plan, TesiQuadTable table, bool odd, bool cha
     for (int j = 0; j < columns; j++) {
       const double a = T[i * n + j], b = T[i * n + n - 1 - j];
       const double entry = j == n - 1 - j ? a : factor * (odd ? a - b : a + b);
-      set_real(plan, plan->tables, (size_t)table * TESI_QUAD_HALF + (size_t)(i * columns + j), entry);
+      tesi_number_set(plan->precision, plan->tables,
+                      (size_t)table * TESI_QUAD_HALF + (size_t)(i * columns + j), entry);
     }
 }
 
@@ -58,9 +52,9 @@ TesStatus tesi_quad_make_tables(TesContext *ctx, TesiQuadPlan *plan) {
   tesi_lagrange(plan->n, points, plan->n, points, NULL, D);
   set_halves(plan, B, D);
   for (size_t i = 0; i < nn; i++) {
-    set_real(plan, plan->values, i, B[i]);
-    set_real(plan, plan->squares, i, B[i] * B[i]);
-    set_real(plan, plan->squares, nn + i, G[i] * G[i]);
+    tesi_number_set(plan->precision, plan->values, i, B[i]);
+    tesi_number_set(plan->precision, plan->squares, i, B[i] * B[i]);
+    tesi_number_set(plan->precision, plan->squares, nn + i, G[i] * G[i]);
   }
 done:
   return status;

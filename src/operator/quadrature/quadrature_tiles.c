@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include "operator/quadrature/quadrature_device.h"
 
-enum { OPTIONS = 9 };
-
 /* The fastest of at least six cuts per degree on an H200. They are long in x, since a block's face there costs a
  * whole sector per number. */
 static TesiTileCut default_cut(int dim, int k, TesPrecision precision) {
@@ -44,24 +42,24 @@ static TesStatus compile(const TesOperator *op, TesiQuadDevice *plan, const char
   TesStatus status = TES_OK;
   TesiQuadTiles *tiles = &plan->tiles;
   TesiProgram *program;
-  const bool single = op->precision == TES_SINGLE;
-  char text[OPTIONS][32];
-  static const char *const names[OPTIONS] = {"DIM",     "DEGREE",     "TILE_X",   "TILE_Y",
-                                             "THREADS", "MIN_BLOCKS", "REACTION", "RESIDUAL"};
-  const int values[OPTIONS] = {op->space->dim,      op->space->degree, tiles->cut.x,    tiles->cut.y,
-                               (int)tiles->threads, tiles->cut.blocks, plan->c != NULL, 0};
+  enum { RESIDUAL = 7 };
   TesiProgramDesc desc = {.file = tiles->cut.whole ? "quadrature_cells.cu" : "quadrature_tiles.cu",
+                          .real = op->precision,
+                          .macros = {{"DIM", op->space->dim},
+                                     {"DEGREE", op->space->degree},
+                                     {"TILE_X", tiles->cut.x},
+                                     {"TILE_Y", tiles->cut.y},
+                                     {"THREADS", (int)tiles->threads},
+                                     {"MIN_BLOCKS", tiles->cut.blocks},
+                                     {"REACTION", plan->c != NULL},
+                                     [RESIDUAL] = {"RESIDUAL", 0},
+                                     /* as operands of float64 */
+                                     {op->precision == TES_DOUBLE ? "TESK_CONSTANT_TABLES" : NULL, 1}},
                           .tables = tables};
-  desc.options[0] = single ? "real=float" : "real=double";
-  for (int i = 0; i + 1 < OPTIONS; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 1] = text[i];
-  }
-  desc.options[OPTIONS] = single ? NULL : "TESK_CONSTANT_TABLES=1"; /* as operands of float64 */
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_quadrature_tiles", tiles->shared, &tiles->apply));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_tile_faces", 0, &tiles->faces));
-  desc.options[OPTIONS - 1] = "RESIDUAL=1";
+  desc.macros[RESIDUAL].value = 1;
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_quadrature_tiles", tiles->shared, &tiles->residual));
 done:

@@ -1,8 +1,6 @@
 #include "operator/rt_convection/rt_convection_device.h"
-#include <math.h>
-#include <stdio.h>
 #include "device/kernel.h"
-#include "device/kernel_numbers.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "kernels/rt_convection_arguments.h"
 #include "space/rt_device.h"
@@ -45,11 +43,14 @@ static int64_t shared_of(const TesiRtConvection *c, const Cut *cut) {
 static TesStatus make_tables(const TesiRtConvection *c, char **tables) {
   const int n = c->n, q = c->q;
   const double *const w = c->table.w;
-  const TesiKernelNumbers table[] = {
-      {"modal", q * n, n, c->table.modal[0], NULL}, {"nodal", q * (n + 1), n + 1, c->table.nodal[0], NULL},
-      {"modal_w", q * n, n, c->table.modal[0], w},  {"nodal_w", q * (n + 1), n + 1, c->table.nodal[0], w},
-      {"slope", q * q, q, c->derivative, NULL},     {"root", n, n, c->end[1], NULL}};
-  return tesi_kernel_numbers(c->context, "double", (int)(sizeof table / sizeof *table), table, tables);
+  TesiTableText text = {.context = c->context, .type = "double"};
+  tesi_table_text_add(&text, "modal", c->table.modal[0], q * n);
+  tesi_table_text_add(&text, "nodal", c->table.nodal[0], q * (n + 1));
+  tesi_table_text_weigh(&text, "modal_w", c->table.modal[0], w, q, n);
+  tesi_table_text_weigh(&text, "nodal_w", c->table.nodal[0], w, q, n + 1);
+  tesi_table_text_add(&text, "slope", c->derivative, q * q);
+  tesi_table_text_add(&text, "root", c->end[1], n);
+  return tesi_table_text_end(&text, tables);
 }
 
 static TesStatus get_kernels(const TesiRtConvection *c, TesiRtConvectionDevice *device) {
@@ -57,17 +58,19 @@ static TesStatus get_kernels(const TesiRtConvection *c, TesiRtConvectionDevice *
   TesStatus status = TES_OK;
   const Cut cut = cut_of(c);
   TesiProgram *program;
-  char text[6][24], *tables = NULL;
-  const char *const names[6] = {"DIM", "N", "Q", "CELLS", "THREADS", "MIN_BLOCKS"};
-  const int values[6] = {c->space->dim, c->n, c->q, cut.cells, cut.threads, cut.blocks};
-  for (int i = 0; i < 6; i++) snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
+  char *tables = NULL;
   device->blocks = (unsigned)((c->cells + cut.cells - 1) / cut.cells);
   device->threads = (unsigned)cut.threads;
   device->shared = (size_t)shared_of(c, &cut) * sizeof(double);
   TES_TRY(make_tables(c, &tables));
   const TesiProgramDesc desc = {.file = "rt_convection.cu",
-                                .options = {"real=double", text[0], text[1], text[2], text[3], text[4],
-                                            text[5], "TESK_CONSTANT_TABLES=1"},
+                                .macros = {{"DIM", c->space->dim},
+                                           {"N", c->n},
+                                           {"Q", c->q},
+                                           {"CELLS", cut.cells},
+                                           {"THREADS", cut.threads},
+                                           {"MIN_BLOCKS", cut.blocks},
+                                           {"TESK_CONSTANT_TABLES", 1}},
                                 .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_rt_convection", device->shared, &device->cells));

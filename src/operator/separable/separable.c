@@ -1,5 +1,6 @@
 /* The separable form: constant coefficients on a box. Set-up, diagonal and cost. The contractions are in the SIMD
  * builds. */
+#include "base/real.h"
 #include "operator/form.h"
 #include "operator/operator_periodic.h"
 #include "operator/separable/separable.h"
@@ -18,13 +19,6 @@ enum {
   N = TESI_MAX_DEGREE + 1,
   CACHE = 1 << 20 /* bytes of planes a tile may buffer: half of a level-2 cache */
 };
-
-static void set_real(const TesOperator *op, void *array, size_t i, double value) {
-  if (op->precision == TES_DOUBLE)
-    ((double *)array)[i] = value;
-  else
-    ((float *)array)[i] = (float)value;
-}
 
 /* Gauss-Lobatto weights w and w times Legendre's P_k at the nodes of [0, 1]. */
 static void lobatto(int k, double w[N], double wl[N]) {
@@ -55,20 +49,22 @@ static void fill_record(const TesOperator *op, int d, double h_left, double h, v
                            (d == 0 ? tesi_diffusion_of(op)->c * h * mass[i * n + j] : 0);
       K[i * n + j] = is_scaled(op, d) ? entry / (h * w[i]) : entry;
     }
-  set_real(op, records, at++, h_left / h);
+  tesi_number_set(op->precision, records, at++, h_left / h);
   for (int i = 0; i < E; i++) {
     double sum = 0; /* of the row: only the reaction, since rows of the stiffness sum to zero */
     for (int j = 0; j < n && d == 0; j++)
       sum += tesi_diffusion_of(op)->c * (is_scaled(op, d) ? mass[i * n + j] / w[i] : h * mass[i * n + j]);
-    for (int j = 0; j < E - 1; j++) set_real(op, records, at++, (K[i * n + j] + K[i * n + n - 1 - j]) / 2);
-    set_real(op, records, at++, n % 2 ? sum : sum / 2);
+    for (int j = 0; j < E - 1; j++)
+      tesi_number_set(op->precision, records, at++, (K[i * n + j] + K[i * n + n - 1 - j]) / 2);
+    tesi_number_set(op->precision, records, at++, n % 2 ? sum : sum / 2);
   }
   for (int i = 0; i < O; i++)
-    for (int j = 0; j < O; j++) set_real(op, records, at++, (K[i * n + j] - K[i * n + n - 1 - j]) / 2);
-  for (int i = 0; i < E; i++) set_real(op, records, at++, is_scaled(op, d) ? 1 : h * w[i]);
+    for (int j = 0; j < O; j++)
+      tesi_number_set(op->precision, records, at++, (K[i * n + j] - K[i * n + n - 1 - j]) / 2);
+  for (int i = 0; i < E; i++) tesi_number_set(op->precision, records, at++, is_scaled(op, d) ? 1 : h * w[i]);
   const double gamma = k * (k + 1) / (2.0 * k + 1);
   for (int i = 0; i < E; i++)
-    set_real(op, records, at++, -gamma * (is_scaled(op, d) ? wl[i] / w[i] : h * wl[i]));
+    tesi_number_set(op->precision, records, at++, -gamma * (is_scaled(op, d) ? wl[i] / w[i] : h * wl[i]));
 }
 
 static TesStatus fill_axis(TesOperator *op, TesiSeparable *plan, int d) {
@@ -107,7 +103,8 @@ static TesStatus fill_scale(TesOperator *op, TesiSeparable *plan, int d) {
                      &plan->scale[d]));
   for (int i = tesi_axis_first(axis); i < tesi_axis_end(axis); i++) {
     const int cell = tesi_min(i / k, axis->cells - 1);
-    set_real(op, plan->scale[d], (size_t)i, is_scaled(op, d) ? axis->h[cell] * w[i - cell * k] : 1);
+    tesi_number_set(op->precision, plan->scale[d], (size_t)i,
+                    is_scaled(op, d) ? axis->h[cell] * w[i - cell * k] : 1);
   }
 done:
   return status;
@@ -301,7 +298,7 @@ static void fill_rows(const void *data, TesiSpan span) {
       const bool fixed = M[0][x] < 0 || M[1][y] < 0 || M[2][z] < 0;
       const double value =
           K[0][x] * M[1][y] * M[2][z] + M[0][x] * K[1][y] * M[2][z] + M[0][x] * M[1][y] * K[2][z];
-      set_real(job->op, job->out, (size_t)row * (size_t)axis[0].nodes + (size_t)x, fixed ? 1 : value);
+      tesi_number_set(job->op->precision, job->out, (int64_t)row * axis[0].nodes + x, fixed ? 1 : value);
     }
   }
 }
@@ -377,7 +374,7 @@ static TesStatus fill_dot(TesOperator *op, TesiSeparable *plan) {
   double w[N], wl[N];
   lobatto(k, w, wl);
   TES_TRY(tesi_alloc(ctx, (size_t)E, tesi_precision_size(op->precision), &plan->dot));
-  for (int i = 0; i < E; i++) set_real(op, plan->dot, (size_t)i, wl[i]);
+  for (int i = 0; i < E; i++) tesi_number_set(op->precision, plan->dot, (size_t)i, wl[i]);
 done:
   return status;
 }

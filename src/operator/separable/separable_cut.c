@@ -43,27 +43,24 @@ bool tesi_separable_given_cut(TesiSeparableCut *cut) {
                          &cut->layers, &cut->joint, &cut->pad, &cut->in_place, &cut->task_y) == 9;
 }
 
-static void describe_options(TesiSeparableText *t, TesPrecision precision, const char *const *names,
-                             const int *values, int count) {
-  t->desc.options[0] = precision == TES_SINGLE ? "real=float" : "real=double";
-  for (int i = 0; i < count; i++) {
-    snprintf(t->option[i], sizeof t->option[i], "%s=%d", names[i], values[i]);
-    t->desc.options[i + 1] = t->option[i];
-  }
-  t->last = count;
-}
-
 static void describe_tiles(const TesOperator *op, const TesiSeparableCut cut, const char *tables,
                            TesiSeparableText *t) {
   const int k = op->space->degree, nx = cut.x * k + 1, ny = cut.y * k + 1, row_g = cut.x * (k + 1) | 1;
   const int plane_f = ny * (nx | 1), plane_g = ny * row_g + choose_skew(ny * row_g, nx, false);
   t->threads = (unsigned)((nx * ny + 31) / 32 * 32);
   t->shared = (size_t)(2 * k * (plane_f + plane_g)) * tesi_precision_size(op->precision);
-  t->desc = (TesiProgramDesc){.file = "separable_tiles.cu", .tables = tables};
-  static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X", "TILE_Y",
-                                      "THREADS", "MIN_BLOCKS", "HALO",   "RESIDUAL"};
-  const int values[] = {3, k, cut.x, cut.y, (int)t->threads, cut.blocks, cut.pad, 0};
-  describe_options(t, op->precision, names, values, 8);
+  t->residual = 7;
+  t->desc = (TesiProgramDesc){.file = "separable_tiles.cu",
+                              .real = op->precision,
+                              .macros = {{"DIM", 3},
+                                         {"DEGREE", k},
+                                         {"TILE_X", cut.x},
+                                         {"TILE_Y", cut.y},
+                                         {"THREADS", (int)t->threads},
+                                         {"MIN_BLOCKS", cut.blocks},
+                                         {"HALO", cut.pad},
+                                         {"RESIDUAL", 0}},
+                              .tables = tables};
 }
 
 void tesi_separable_describe(const TesOperator *op, const TesiSeparableCut cut, const char *tables,
@@ -87,14 +84,25 @@ void tesi_separable_describe(const TesOperator *op, const TesiSeparableCut cut, 
   t->shared = (size_t)(2 * planes * (ny * (row_f + (cut.in_place ? 0 : row_g)) + skew)) *
               tesi_precision_size(op->precision);
   const int task_y = cut.task_y ? cut.task_y : 2 - cut.y % 2;
-  const int values[] = {dim,        k,      cut.x,   cut.y,     cut.nodes, (int)t->threads,
-                        cut.blocks, graded, natural, cut.joint, cut.pad,   cut.in_place,
-                        task_y,     skew,   0};
-  static const char *const names[] = {"DIM",     "DEGREE",     "TILE_X", "TILE_Y",  "NODES",
-                                      "THREADS", "MIN_BLOCKS", "GRADED", "NATURAL", "JOINT",
-                                      "PAD",     "IN_PLACE",   "TASK_Y", "SKEW",    "RESIDUAL"};
-  t->desc = (TesiProgramDesc){.file = "separable.cu", .tables = tables};
-  describe_options(t, op->precision, names, values, 15);
+  t->residual = 14;
+  t->desc = (TesiProgramDesc){.file = "separable.cu",
+                              .real = op->precision,
+                              .macros = {{"DIM", dim},
+                                         {"DEGREE", k},
+                                         {"TILE_X", cut.x},
+                                         {"TILE_Y", cut.y},
+                                         {"NODES", cut.nodes},
+                                         {"THREADS", (int)t->threads},
+                                         {"MIN_BLOCKS", cut.blocks},
+                                         {"GRADED", graded},
+                                         {"NATURAL", natural},
+                                         {"JOINT", cut.joint},
+                                         {"PAD", cut.pad},
+                                         {"IN_PLACE", cut.in_place},
+                                         {"TASK_Y", task_y},
+                                         {"SKEW", skew},
+                                         {"RESIDUAL", 0}},
+                              .tables = tables};
 }
 
 /* Candidates: the default, larger and smaller blocks, each with the x-stage in place and not, and blocks without a

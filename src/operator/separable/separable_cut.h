@@ -17,9 +17,8 @@ typedef struct TesiSeparableCut {
 
 /* The kernel's macros for a cut, and its launch. */
 typedef struct TesiSeparableText {
-  TesiProgramDesc desc; /* points into `option` */
-  char option[15][32];
-  int last; /* the option RESIDUAL=0 */
+  TesiProgramDesc desc;
+  int residual; /* number of the macro RESIDUAL, which is 0 */
   unsigned threads;
   size_t shared;
 } TesiSeparableText;

@@ -6,10 +6,12 @@
 #include "basis/lagrange.h"
 #include "device/kernel.h"
 #include "device/tuning.h"
+#include "device/upload.h"
 #include "kernels/separable_arguments.h"
 #include "operator/quadrature/quadrature_device.h"
 #include "operator/separable/separable_cut.h"
 #include "operator/tile_grid.h"
+#include "operator/trial.h"
 
 typedef struct Plan {
   TesiKernel apply, residual, diagonal, faces;
@@ -41,7 +43,7 @@ static TesStatus compile(const TesOperator *op, Plan *plan, const TesiSeparableC
   if (tesi_separable_is_tiled(&cut))
     TES_TRY(tesi_kernel_get(ctx, program, "tesk_tile_faces", 0, &plan->faces));
   if (!all) goto done;
-  text.desc.options[text.last] = "RESIDUAL=1";
+  text.desc.macros[text.residual].value = 1;
   TES_TRY(tesi_program_get(ctx, &text.desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, name, plan->shared, &plan->residual));
   tesi_separable_describe(op, tesi_separable_default_cut(op->space->dim, op->space->degree, op->precision),
@@ -104,31 +106,27 @@ static TesStatus cut_tiles(const TesOperator *op, Plan *plan) {
 static TesStatus upload_scales(const TesOperator *op, Plan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
   const size_t size = tesi_precision_size(op->precision);
-  int total = 0, at = 0;
-  double *values = NULL;
-  float *single = NULL;
+  int total = 0;
+  double *values = NULL, *at;
   for (int d = 0; d < op->space->dim; d++) total += 2 * op->space->axis[d].cells;
   TES_ALLOC(&values, total);
-  TES_ALLOC(&single, total);
-  TES_TRY(device->allocate(ctx, (size_t)total * size, &plan->scales));
+  at = values;
   for (int d = 0; d < op->space->dim; d++) {
     const TesiAxis *axis = &op->space->axis[d];
-    plan->arguments.mass[d] = (char *)plan->scales + (size_t)at * size;
-    plan->arguments.stiffness[d] = (char *)plan->scales + (size_t)(at + axis->cells) * size;
-    for (int c = 0; c < axis->cells; c++) {
-      values[at + c] = axis->h[c];
-      values[at + axis->cells + c] = tesi_diffusion_of(op)->a / axis->h[c];
-    }
-    at += 2 * axis->cells;
+    for (int c = 0; c < axis->cells; c++) *at++ = axis->h[c];
+    for (int c = 0; c < axis->cells; c++) *at++ = tesi_diffusion_of(op)->a / axis->h[c];
   }
-  for (int i = 0; i < total; i++) single[i] = (float)values[i];
-  TES_TRY(device->to_device(ctx, plan->scales, op->precision == TES_SINGLE ? (const void *)single : values,
-                            (size_t)total * size));
+  TES_TRY(tesi_upload_numbers(ctx, values, total, op->precision, &plan->scales));
+  char *to = plan->scales;
+  for (int d = 0; d < op->space->dim; d++) {
+    const size_t bytes = (size_t)op->space->axis[d].cells * size;
+    plan->arguments.mass[d] = to;
+    plan->arguments.stiffness[d] = to + bytes;
+    to += 2 * bytes;
+  }
 done:
   tesi_free(ctx, &values);
-  tesi_free(ctx, &single);
   return status;
 }
 
@@ -243,21 +241,19 @@ static const TesiOperatorTable table = {.apply = apply,
 
 /* ---- the choice of a cut by timing, 3D with equal cells and Dirichlet faces ---------------------------- */
 typedef struct Trial {
-  TesOperator op; /* of a box that represents its class of sizes */
-  TesiDiffusion diffusion;
-  TesVector *x, *y;
+  TesiTrial box;
   TesiSeparableCut cut[TESI_TUNING_CANDIDATES];
   int count;
 } Trial;
 
 static TesStatus run_trial(void *data) {
   const Trial *trial = data;
-  return apply(&trial->op, tes_vector_data(trial->x), tes_vector_data(trial->y));
+  return apply(&trial->box.op, tes_vector_data(trial->box.x), tes_vector_data(trial->box.y));
 }
 
 static TesStatus time_cut(void *data, int candidate, double *seconds) {
   Trial *trial = data;
-  TesOperator *op = &trial->op;
+  TesOperator *op = &trial->box.op;
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   Plan *plan = NULL;
@@ -273,55 +269,25 @@ done:
   return status;
 }
 
-/* The compiler gets all candidates before the first is waited for. */
+/* Of each candidate two programs. */
+static void describe_candidate(const void *data, int program, const char *tables, TesiProgramDesc *desc) {
+  const Trial *trial = data;
+  TesiSeparableText text;
+  tesi_separable_describe(&trial->box.op, trial->cut[program / 2], tables, &text);
+  *desc = text.desc;
+  desc->macros[text.residual].value = program % 2;
+}
+
 static void prepare_trial(void *data) {
   const Trial *trial = data;
-  TesContext *ctx = trial->op.context;
-  TesStatus status = TES_OK;
-  TesiProgram *program;
-  char *tables = NULL;
-  TesiSeparableText *text = NULL;
-  TesiProgramDesc descs[2 * TESI_TUNING_CANDIDATES];
-  status = tesi_kernel_tables(ctx, trial->op.space->degree,
-                              trial->op.precision == TES_SINGLE ? "float" : "double", &tables, NULL);
-  if (status == TES_OK) status = tesi_alloc(ctx, (size_t)trial->count, sizeof *text, &text);
-  if (status == TES_OK) {
-    for (int i = 0; i < trial->count; i++) {
-      tesi_separable_describe(&trial->op, trial->cut[i], tables, &text[i]);
-      descs[2 * i] = descs[2 * i + 1] = text[i].desc;
-      descs[2 * i + 1].options[text[i].last] = "RESIDUAL=1";
-    }
-    for (int i = 0; i < 2 * trial->count && status == TES_OK; i++)
-      status = tesi_program_get(ctx, &descs[i], &program);
-  }
-  if (status != TES_OK) tesi_context_forget(ctx); /* timing will report the failure again */
-  tesi_free(ctx, &tables);
-  tesi_free(ctx, &text);
+  tesi_trial_prepare(&trial->box, 2 * trial->count, describe_candidate, trial);
 }
 
 static TesStatus make_trial(const TesOperator *op, TesContext *ctx, int nodes, Trial *trial) {
-  TesStatus status = TES_OK;
-  TesMesh *mesh = NULL;
-  TesSpace *space = NULL;
   const int k = op->space->degree, n = tesi_tuning_cells(nodes, k);
   /* Blocks of separable_tiles.cu are 5, 6 or 8 cells long without their halo: 120 cells leave no remainder. */
   const int n_x = k >= 7 && n >= 32 ? 120 : n;
-  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {n_x, n, n}}, &mesh));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
-  trial->op.context = ctx;
-  trial->op.precision = op->precision;
-  trial->op.kind = op->kind;
-  trial->diffusion.a = 1;
-  trial->op.data = &trial->diffusion;
-  trial->op.space = space;
-  space = NULL;
-  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->x));
-  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->y));
-  TES_TRY(tes_vector_fill(trial->x, 0.7));
-done:
-  tes_mesh_destroy(&mesh);
-  tes_space_destroy(&space);
-  return status;
+  return tesi_trial_create(ctx, op, (const int[]){n_x, n, n}, &trial->box);
 }
 
 /* On several ranks each rank times the candidates alone. Its cuts to other ranks are natural ends, for which tiled
@@ -357,9 +323,7 @@ static TesStatus choose_cut(const TesOperator *op, TesiSeparableCut *cut) {
                          : 0;
   if (plain || !tesi_separable_is_tiled(&trial.cut[choice])) *cut = trial.cut[choice];
 done:
-  tes_vector_destroy(&trial.x);
-  tes_vector_destroy(&trial.y);
-  tes_space_destroy(&trial.op.space);
+  tesi_trial_destroy(&trial.box);
   tes_context_destroy(&alone);
   return status;
 }

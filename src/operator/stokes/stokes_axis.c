@@ -1,5 +1,4 @@
 /* The 1D matrices of a direction. */
-#include <math.h>
 #include "basis/gauss.h"
 #include "basis/lagrange.h"
 #include "operator/stokes/stokes_operator.h"

@@ -38,9 +38,9 @@ done:
 /* x and y: precisions of the two vectors. */
 static TesStatus get_program(const TesOperator *op, TesPrecision x, TesPrecision y, TesiProgram **program) {
   const TesiProgramDesc desc = {.file = "stokes.cu",
-                                .options = {op->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            x == TES_SINGLE ? "in_real=float" : "in_real=double",
-                                            y == TES_SINGLE ? "out_real=float" : "out_real=double"}};
+                                .real = op->precision,
+                                .types = {x == TES_SINGLE ? "in_real=float" : "in_real=double",
+                                          y == TES_SINGLE ? "out_real=float" : "out_real=double"}};
   return tesi_program_get(op->context, &desc, program);
 }
 

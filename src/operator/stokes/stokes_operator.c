@@ -1,6 +1,5 @@
 /* The kind stokes: products with banded matrices, one direction at a time. */
 #include "operator/stokes/stokes_operator.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "device/copies.h"
@@ -147,18 +146,13 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   const TesiStokes *s = tesi_stokes_of(op);
   const TesSpace *space = s->space;
   double *exact = NULL;
-  float *single = NULL;
   TES_ALLOC(&exact, op->length);
-  TES_ALLOC(&single, op->length);
   for (int i = 0; i < space->dim; i++)
     for (int64_t j = 0; j < space->scalar[i]->length; j++)
       exact[space->first[i] + j] = diagonal_entry(s, i, j);
-  for (int64_t j = 0; j < op->length; j++) single[j] = (float)exact[j];
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, d, op->precision == TES_DOUBLE ? (void *)exact : single,
-                                              (size_t)op->length * tesi_precision_size(op->precision)));
+  TES_TRY(tesi_operator_set(op, exact, d));
 done:
   tesi_free(ctx, &exact);
-  tesi_free(ctx, &single);
   return status;
 }
 

@@ -1,5 +1,4 @@
 #include "operator/stokes/stokes_tiles.h"
-#include <stdio.h>
 #include <string.h>
 #include "basis/gauss.h"
 #include "basis/lagrange.h"
@@ -107,23 +106,21 @@ static const Cut *cut_of(const TesOperator *op) {
 /* x and y: precisions of the two vectors. */
 static TesStatus get_kernel(const TesOperator *op, const TesiStokesTiles *tiles, TesPrecision x,
                             TesPrecision y, TesiKernel *kernel) {
-  static const char *const reals[] = {"real=double", "real=float"},
-                           *const ins[] = {"in_real=double", "in_real=float"},
-                           *const outs[] = {"out_real=double", "out_real=float"};
+  static const char *const ins[] = {"in_real=double", "in_real=float"}, *const outs[] = {"out_real=double",
+                                                                                         "out_real=float"};
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   TesiProgram *program;
   const Cut *cut = cut_of(op);
   const int n = tesi_stokes_of(op)->space->degree + 1;
-  char text[5][24];
-  snprintf(text[0], sizeof text[0], "N=%d", n);
-  snprintf(text[1], sizeof text[1], "ACROSS_A=%d", cut->across[0]);
-  snprintf(text[2], sizeof text[2], "ACROSS_B=%d", cut->across[1]);
-  snprintf(text[3], sizeof text[3], "MIN_BLOCKS=%d", cut->blocks);
-  snprintf(text[4], sizeof text[4], "MODE=%d", mode_pitch(n, cut->across[0] * cut->across[1]));
-  const TesiProgramDesc desc = {
-      .file = "stokes_tiles.cu",
-      .options = {reals[op->precision], ins[x], outs[y], text[0], text[1], text[2], text[3], text[4]}};
+  const TesiProgramDesc desc = {.file = "stokes_tiles.cu",
+                                .real = op->precision,
+                                .types = {ins[x], outs[y]},
+                                .macros = {{"N", n},
+                                           {"ACROSS_A", cut->across[0]},
+                                           {"ACROSS_B", cut->across[1]},
+                                           {"MIN_BLOCKS", cut->blocks},
+                                           {"MODE", mode_pitch(n, cut->across[0] * cut->across[1])}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_stokes_tiles", tiles->shared, kernel));
 done:

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/real.h"
 #include "base/team.h"
 #include "device/kernel.h"
 #include "operator/form.h"
@@ -153,8 +154,7 @@ done:
 }
 
 static void widen(const TesOperator *op, const void *from, double *to) {
-  for (int64_t i = 0; i < op->length; i++)
-    to[i] = op->precision == TES_DOUBLE ? ((const double *)from)[i] : (double)((const float *)from)[i];
+  for (int64_t i = 0; i < op->length; i++) to[i] = tesi_number_get(op->precision, from, i);
 }
 
 /* y <- b - K x, or K x where b is NULL. */
@@ -194,9 +194,8 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   TesStatus status = TES_OK;
   const TesiStokesVarying *s = tesi_stokes_varying_of(op);
   const TesSpace *space = s->stokes.space;
-  double *one = NULL, *work = NULL;
-  void *all = NULL; /* of the operator's precision */
-  TES_TRY(tesi_alloc(ctx, (size_t)op->length, tesi_precision_size(op->precision), &all));
+  double *one = NULL, *work = NULL, *all = NULL;
+  TES_ALLOC(&all, op->length);
   TES_ALLOC(&one, 2 * op->length);
   TES_ALLOC(&work, tesi_stokes_varying_work(s));
   for (int64_t j = 0; j < op->length; j++) {
@@ -216,14 +215,9 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
       cells = 2, cell[1][a] = (c + axis->cells - 1) % axis->cells;
     }
     TES_TRY(tesi_stokes_varying_matrix(ctx, s, cells, (const int(*)[3])cell, 1, &j, one, work, &entry));
-    if (known) entry = 1;
-    if (op->precision == TES_DOUBLE)
-      ((double *)all)[j] = entry;
-    else
-      ((float *)all)[j] = (float)entry;
+    all[j] = known ? 1 : entry;
   }
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, d, all,
-                                              (size_t)op->length * tesi_precision_size(op->precision)));
+  TES_TRY(tesi_operator_set(op, all, d));
 done:
   tesi_free(ctx, &all);
   tesi_free(ctx, &one);

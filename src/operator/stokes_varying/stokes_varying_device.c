@@ -1,9 +1,8 @@
 #include "operator/stokes_varying/stokes_varying_device.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include "basis/lagrange.h"
 #include "device/kernel.h"
-#include "device/kernel_numbers.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "kernels/stokes_varying_arguments.h"
 #include "space/rt_device.h"
@@ -57,12 +56,16 @@ static TesStatus make_tables(const TesOperator *op, char **tables) {
   tesi_lagrange(q, t->x, q, t->x, NULL, slope);
   for (int r = 0; r < q; r++)
     for (int c = 0; c < q; c++) back[r * q + c] = t->w[c] * slope[c * q + r] / t->w[r];
-  const TesiKernelNumbers table[] = {
-      {"modal", q * n, n, t->modal[0], NULL},   {"nodal", q * (n + 1), n + 1, t->nodal[0], NULL},
-      {"modal_w", q * n, n, t->modal[0], t->w}, {"nodal_w", q * (n + 1), n + 1, t->nodal[0], t->w},
-      {"slope", q * q, q, slope, NULL},         {"slope_back", q * q, q, back, NULL},
-      {"root", n, n, s->end[1].modal[0], NULL}, {"bend", n, n, s->end[1].modal[1], NULL}};
-  return tesi_kernel_numbers(op->context, "real", (int)(sizeof table / sizeof *table), table, tables);
+  TesiTableText text = {.context = op->context, .type = "real"};
+  tesi_table_text_add(&text, "modal", t->modal[0], q * n);
+  tesi_table_text_add(&text, "nodal", t->nodal[0], q * (n + 1));
+  tesi_table_text_weigh(&text, "modal_w", t->modal[0], t->w, q, n);
+  tesi_table_text_weigh(&text, "nodal_w", t->nodal[0], t->w, q, n + 1);
+  tesi_table_text_add(&text, "slope", slope, q * q);
+  tesi_table_text_add(&text, "slope_back", back, q * q);
+  tesi_table_text_add(&text, "root", s->end[1].modal[0], n);
+  tesi_table_text_add(&text, "bend", s->end[1].modal[1], n);
+  return tesi_table_text_end(&text, tables);
 }
 
 static TesStatus get_kernels(const TesOperator *op, TesiStokesVaryingDevice *device) {
@@ -70,23 +73,21 @@ static TesStatus get_kernels(const TesOperator *op, TesiStokesVaryingDevice *dev
   TesStatus status = TES_OK;
   const TesiStokesVarying *s = tesi_stokes_varying_of(op);
   const int n = s->stokes.space->degree + 1;
-  const char *const names[] = {"DIM", "N", "Q", "CELLS", "THREADS", "SYMMETRIC", "GLOBAL_WORK", "ROLLED"};
-  enum { OPTIONS = sizeof names / sizeof *names };
-  const int values[OPTIONS] = {s->stokes.space->dim, n,
-                               s->cell.points,       device->of_block,
-                               (int)device->threads, s->symmetric,
-                               !device->shared,      n > UNROLLED_MOST};
-  TesiProgramDesc desc = {
-      .file = "stokes_varying.cu",
-      .options = {op->precision == TES_SINGLE ? "real=float" : "real=double", "TESK_CONSTANT_TABLES=1"}};
-  char text[OPTIONS][24], *tables = NULL;
+  char *tables = NULL;
   TesiProgram *program;
-  for (int i = 0; i < OPTIONS; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[2 + i] = text[i];
-  }
   TES_TRY(make_tables(op, &tables));
-  desc.tables = tables;
+  const TesiProgramDesc desc = {.file = "stokes_varying.cu",
+                                .real = op->precision,
+                                .macros = {{"TESK_CONSTANT_TABLES", 1},
+                                           {"DIM", s->stokes.space->dim},
+                                           {"N", n},
+                                           {"Q", s->cell.points},
+                                           {"CELLS", device->of_block},
+                                           {"THREADS", (int)device->threads},
+                                           {"SYMMETRIC", s->symmetric},
+                                           {"GLOBAL_WORK", !device->shared},
+                                           {"ROLLED", n > UNROLLED_MOST}},
+                                .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_stokes_varying", device->shared, &device->cells));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_stokes_varying_join", 0, &device->join));

@@ -1,5 +1,4 @@
 /* Given tangential velocities on the right-hand side. */
-#include <math.h>
 #include "functional/batch_faces.h"
 #include "operator/stokes_varying/stokes_varying.h"
 
@@ -61,9 +60,8 @@ TesStatus tesi_stokes_varying_load(const TesOperator *op, const TesiGiven *given
   const TesiStokesVarying *s = tesi_stokes_varying_of(op);
   const TesSpace *space = s->stokes.space;
   double *values = NULL, *work = NULL;
-  TES_ALLOC(&values, op->length);
   TES_ALLOC(&work, tesi_stokes_varying_work(s));
-  TES_TRY(tes_vector_get(b, values));
+  TES_TRY(tesi_vector_read(b, &values));
   if (space->layout->sum) tesi_layout_clear_others(space->layout, values);
   for (int side = 0; side < 2 * space->dim; side++)
     for (int i = 0; i < space->dim; i++) {

@@ -26,11 +26,6 @@ typedef struct Work {
   double *u[3], *B[3], *sum, *slope, *scratch;
 } Work;
 
-static void differentiate(const TesiBatches *b, int d, bool transposed, const double *in, double *out) {
-  const int size[3] = {b->q, b->q, b->dim == 3 ? b->q : 1};
-  b->loops.contract(size, d, b->q, b->q, transposed, b->D, in, out);
-}
-
 /* On boxes only the diagonal of X is set. */
 static bool is_there(const TesiBatches *b, int e, int c) {
   return !b->box || e == c;
@@ -63,7 +58,7 @@ static void find_divergence(const Pass *pass, const TesiBatch *batch, const Work
     tesi_batch_evaluate(b, batch, pass->in + c * b->length, w->u[c], w->scratch);
     for (int e = 0; e < b->dim; e++) {
       if (!is_there(b, e, c)) continue;
-      differentiate(b, e, false, w->u[c], w->slope);
+      tesi_batch_slope(b, e, false, w->u[c], w->slope);
       for (int64_t i = 0; i < n; i++) w->sum[i] += w->X[e][c][i] * w->slope[i];
     }
   }
@@ -91,7 +86,7 @@ static void add_gradient(const TesiTaylorHood *m, int64_t task, const TesiBatch 
     for (int e = 0; e < b->dim; e++) {
       if (!is_there(b, e, c)) continue;
       for (int64_t i = 0; i < n; i++) w->u[1][i] = w->X[e][c][i] * p[i];
-      differentiate(b, e, true, w->u[1], w->slope);
+      tesi_batch_slope(b, e, true, w->u[1], w->slope);
       for (int64_t i = 0; i < n; i++) w->sum[i] += w->slope[i];
     }
     tesi_batch_integrate(&sums, task, batch, w->sum, w->scratch);
@@ -183,7 +178,7 @@ static void convection(const Pass *pass, int64_t task, int64_t number, double *m
     TesiSums sums = m->over_sums[c];
     memset(w.sum, 0, (size_t)n * sizeof *w.sum);
     for (int e = 0; e < b->dim; e++) {
-      differentiate(b, e, false, w.u[c], w.slope);
+      tesi_batch_slope(b, e, false, w.u[c], w.slope);
       for (int64_t i = 0; i < n; i++) w.sum[i] += w.B[e][i] * w.slope[i];
     }
     for (int64_t i = 0; i < n; i++) w.sum[i] *= w.at.weight[i];

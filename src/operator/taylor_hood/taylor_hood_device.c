@@ -1,10 +1,9 @@
 #include "operator/taylor_hood/taylor_hood_device.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/work.h"
-#include "basis/table_text.h"
 #include "device/kernel.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "kernels/taylor_hood_arguments.h"
 #include "mesh/forest/hanging.h"
@@ -187,28 +186,15 @@ done:
 
 /* ---- kernels ------------------------------------------------------------------------------------------- */
 
-/* includes the weights of the points */
-static void weigh(int q, int n, const double *weight, const double *B, double *out) {
-  for (int i = 0; i < q * n; i++) out[i] = weight[i / n] * B[i];
-}
-
+/* bw and pw include the weights of the points. */
 static TesStatus make_tables(TesContext *ctx, const TesiBatches *v, const TesiBatches *p, char **text) {
-  enum { LARGEST = TESI_MAX_POINTS * TESI_MAX_POINTS };
-  TesStatus status = TES_OK;
-  double weighed[LARGEST];
-  TesiTableText t = {.type = "double",
-                     .size = (size_t)(v->q * (2 * v->n + 2 * p->n + v->q + 1)) * 28 + 6 * 64};
-  TES_TRY(tesi_alloc(ctx, t.size, 1, &t.data));
+  TesiTableText t = {.context = ctx, .type = "double"};
   tesi_table_text_add(&t, "b", v->B, v->q * v->n);
-  weigh(v->q, v->n, v->weight, v->B, weighed);
-  tesi_table_text_add(&t, "bw", weighed, v->q * v->n);
+  tesi_table_text_weigh(&t, "bw", v->B, v->weight, v->q, v->n);
   tesi_table_text_add(&t, "d", v->D, v->q * v->q);
   tesi_table_text_add(&t, "w", v->weight, v->q);
-  if (p->q == v->q) weigh(p->q, p->n, p->weight, p->B, weighed);
-  if (p->q == v->q) tesi_table_text_add(&t, "pw", weighed, p->q * p->n);
-  *text = t.data;
-done:
-  return status;
+  if (p->q == v->q) tesi_table_text_weigh(&t, "pw", p->B, p->weight, p->q, p->n);
+  return tesi_table_text_end(&t, text);
 }
 
 /* Cells and threads per block, for arrays of q points per direction; a cell has `lines` lines at a time. */
@@ -223,17 +209,18 @@ static void cut(int dim, int q, int arrays, Points *points) {
 static TesStatus get_program(const TesiTaylorHood *m, const TesiTaylorHoodDevice *d, const char *file,
                              const Points *points, int each, const char *tables, TesiProgram **program) {
   const int resident = points == &d->few && m->velocity->degree == 2 ? RESIDENT_TWO : RESIDENT;
-  static const char *const names[] = {"DIM", "N", "Q", "CELLS", "NUMBERS", "HANGING", "THREADS", "BLOCKS"};
-  const int values[] = {m->dim,          m->velocity->degree + 1,
-                        points->q,       each,
-                        d->numbers,      d->hanging,
-                        points->threads, tesi_max(1, (resident + points->threads / 2) / points->threads)};
-  char text[8][24];
-  TesiProgramDesc desc = {.file = file, .options = {"real=double", "TESK_CONSTANT_TABLES=1"}, .tables = tables};
-  for (int i = 0; i < 8; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 2] = text[i];
-  }
+  const TesiProgramDesc desc = {
+      .file = file,
+      .macros = {{"TESK_CONSTANT_TABLES", 1},
+                 {"DIM", m->dim},
+                 {"N", m->velocity->degree + 1},
+                 {"Q", points->q},
+                 {"CELLS", each},
+                 {"NUMBERS", d->numbers},
+                 {"HANGING", d->hanging},
+                 {"THREADS", points->threads},
+                 {"BLOCKS", tesi_max(1, (resident + points->threads / 2) / points->threads)}},
+      .tables = tables};
   return tesi_program_get(m->context, &desc, program);
 }
 

@@ -1,6 +1,7 @@
 /* The matrix of a transport operator over trees: that of its symmetric part, the matrices of cells of the velocity's
  * term, eight cells at a time, and its faces. */
 #include <string.h>
+#include "base/integer.h"
 #include "base/team.h"
 #include "mesh/forest/hanging.h"
 #include "operator/assembled/pattern.h"

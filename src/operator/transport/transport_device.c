@@ -1,5 +1,4 @@
 #include "operator/transport/transport_device.h"
-#include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
 #include "device/upload.h"
@@ -75,17 +74,15 @@ done:
 static TesStatus get_kernel(TesContext *ctx, const TesiTransport *t, TesiTransportDevice *d) {
   TesStatus status = TES_OK;
   const TesiBatches *b = t->batches;
-  char text[6][24];
   TesiProgram *program;
-  snprintf(text[0], sizeof text[0], "DIM=%d", b->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", b->n);
-  snprintf(text[2], sizeof text[2], "Q=%d", b->q);
-  snprintf(text[3], sizeof text[3], "CELLS=%d", d->each);
-  snprintf(text[4], sizeof text[4], "STREAMLINE=%d", t->streamline);
-  snprintf(text[5], sizeof text[5], "CONSERVATIVE=%d", t->conservative);
   const TesiProgramDesc desc = {.file = "transport.cu",
-                                .options = {d->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3], text[4], text[5]}};
+                                .real = d->precision,
+                                .macros = {{"DIM", b->dim},
+                                           {"N", b->n},
+                                           {"Q", b->q},
+                                           {"CELLS", d->each},
+                                           {"STREAMLINE", t->streamline},
+                                           {"CONSERVATIVE", t->conservative}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_transport", d->shared, &d->kernel));
 done:

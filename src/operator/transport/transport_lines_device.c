@@ -42,15 +42,10 @@ done:
 static TesStatus get_kernel(TesContext *ctx, const TesiLines *l, TesPrecision precision, TesiLinesDevice *d) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  char text[5][24];
-  snprintf(text[0], sizeof text[0], "DIM=%d", l->dim);
-  snprintf(text[1], sizeof text[1], "K=%d", l->degree);
-  snprintf(text[2], sizeof text[2], "TX=%d", TX);
-  snprintf(text[3], sizeof text[3], "TY=%d", tile_rows(l));
-  snprintf(text[4], sizeof text[4], "THREADS=%d", THREADS);
-  const TesiProgramDesc desc = {.file = "transport_lines.cu",
-                                .options = {precision == TES_SINGLE ? "real=float" : "real=double", text[0],
-                                            text[1], text[2], text[3], text[4]}};
+  const TesiProgramDesc desc = {
+      .file = "transport_lines.cu",
+      .real = precision,
+      .macros = {{"DIM", l->dim}, {"K", l->degree}, {"TX", TX}, {"TY", tile_rows(l)}, {"THREADS", THREADS}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_transport_lines", d->shared, &d->kernel));
 done:

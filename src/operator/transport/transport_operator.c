@@ -38,11 +38,6 @@ static Work work_of(const TesiTransport *t, int thread) {
   return (Work){m, {m + n, m + 2 * n, m + 3 * n}, m + 4 * n, m + 5 * n, m + 6 * n, m + 7 * n};
 }
 
-static void differentiate(const TesiBatches *b, int d, bool transposed, const double *in, double *out) {
-  const int size[3] = {b->q, b->q, b->dim == 3 ? b->q : 1};
-  b->loops.contract(size, d, b->q, b->q, transposed, b->D, in, out);
-}
-
 /* r <- r - div (a grad u) at the points, from the gradient g. M: factors of the second derivatives, then of the
  * first. */
 static void subtract_diffusion(const TesiBatches *b, const double *M, double *const g[3], double *second,
@@ -50,7 +45,7 @@ static void subtract_diffusion(const TesiBatches *b, const double *M, double *co
   const int64_t n = tesi_batches_array(b);
   for (int e = 0; e < b->dim; e++)
     for (int f = e; f < b->dim; f++, M += n) {
-      differentiate(b, f, false, g[e], second);
+      tesi_batch_slope(b, f, false, g[e], second);
       for (int64_t i = 0; i < n; i++) r[i] -= M[i] * second[i];
     }
   for (int e = 0; e < b->dim; e++, M += n)
@@ -62,7 +57,7 @@ static void test_streamline(const TesiBatches *b, const double *B, const double 
   const int64_t n = tesi_batches_array(b);
   for (int d = 0; d < b->dim; d++, B += n) {
     for (int64_t i = 0; i < n; i++) w->scratch[i] = r[i] * B[i];
-    differentiate(b, d, true, w->scratch, w->more);
+    tesi_batch_slope(b, d, true, w->scratch, w->more);
     for (int64_t i = 0; i < n; i++) w->v[i] += w->more[i];
   }
 }
@@ -74,7 +69,7 @@ static void convect(const TesiTransport *t, const double *numbers, const Work *w
   const double *B = numbers + n, *c = numbers + (2 + b->dim) * n;
   if (t->conservative) memset(w->v, 0, (size_t)n * sizeof *w->v);
   if (t->conservative && !t->streamline) return;
-  for (int d = 0; d < b->dim; d++) differentiate(b, d, false, w->u, w->g[d]);
+  for (int d = 0; d < b->dim; d++) tesi_batch_slope(b, d, false, w->u, w->g[d]);
   for (int64_t i = 0; i < n; i++) {
     double sum = B[i] * w->g[0][i] + B[n + i] * w->g[1][i];
     if (b->dim == 3) sum += B[2 * n + i] * w->g[2][i];

@@ -163,16 +163,12 @@ static TesStatus add_face_point(const TesTermDesc *term, int sign, const TesiPla
   TesContext *ctx = plain->space->context;
   TesStatus status = TES_OK;
   TesiPlainPoint at;
-  double normal[3], length = 0, speed = 0, value = 0;
+  double speed = 0, value = 0;
   TES_TRY(tesi_plain_point(plain, cell, face, p, &at));
-  for (int r = 0; r < plain->dim; r++) {
-    normal[r] = (face % 2 ? 1 : -1) * at.inverse[face / 2][r];
-    length += normal[r] * normal[r];
-  }
   for (int r = 0; r < plain->dim; r++) {
     double b;
     TES_TRY(value_of(&(TesCoefficient){.all = term->b[r]}, -1, at.x, 0, &b));
-    speed += b * normal[r] / sqrt(length);
+    speed += b * at.normal[r];
   }
   for (int i = 0; i < plain->nodes; i++) value += at.phi[i] * u[i];
   for (int i = 0; i < plain->nodes; i++) local[i] += sign * at.weight * speed * value * at.phi[i];

@@ -27,13 +27,9 @@ static double *traces_of(const TesiUpwind *u, int64_t number, int face) {
   return u->trace + number * batch_array(u) + face * face_array(u);
 }
 
-static int cell_of(const TesiBatch *batch, int d, int lane) {
-  return d == 0 ? batch->at[0] + tesi_min(lane, batch->count - 1) : batch->at[d];
-}
-
 /* Whether the face of a lane is on the boundary of the box. */
 static bool is_end(const TesiUpwind *u, const TesiBatch *batch, int face, int lane) {
-  const int d = face / 2, cell = cell_of(batch, d, lane), cells = u->batches->box->axis[d].cells;
+  const int d = face / 2, cell = tesi_batch_cell(batch, d, lane), cells = u->batches->box->axis[d].cells;
   return !u->periodic[d] && cell == (face % 2 ? cells - 1 : 0);
 }
 
@@ -47,7 +43,8 @@ static void place_face(const TesiUpwind *u, const TesiBatch *batch, int face, do
   for (int d = 0; d < b->dim; d++) {
     const TesiAxis *axis = &b->box->axis[d];
     for (int64_t i = 0; i < n; i++) {
-      const int cell = cell_of(batch, d, (int)(i % TESI_BATCH)), p = (int)(i / TESI_BATCH) / stride % b->q,
+      const int cell = tesi_batch_cell(batch, d, (int)(i % TESI_BATCH)),
+                p = (int)(i / TESI_BATCH) / stride % b->q,
                 end = (cell + face % 2) % (u->periodic[d] ? axis->cells : axis->cells + 1);
       x[d * n + i] = d == face / 2 ? axis->vertices[end] : axis->vertices[cell] + axis->h[cell] * b->point[p];
       if (d != face / 2) weight[i] *= axis->h[cell] * b->weight[p];

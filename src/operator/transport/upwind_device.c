@@ -1,8 +1,7 @@
 #include "operator/transport/upwind_device.h"
 #include <math.h>
-#include <stdio.h>
 #include "device/kernel.h"
-#include "device/kernel_numbers.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "kernels/upwind_arguments.h"
 #include "operator/transport/transport_operator.h"
@@ -113,10 +112,11 @@ static TesStatus make_tables(TesContext *ctx, const TesiTransport *t, char **tab
   const TesiBatches *b = t->batches;
   double root[TESI_MAX_POINTS];
   tesi_rt_legendre(b->n, 1, 1, root, NULL);
-  const TesiKernelNumbers table[] = {{"modal", b->q * b->n, b->n, b->B, NULL},
-                                     {"slope", b->q * b->q, b->q, b->D, NULL},
-                                     {"root", b->n, b->n, root, NULL}};
-  return tesi_kernel_numbers(ctx, "real", (int)(sizeof table / sizeof *table), table, tables);
+  TesiTableText text = {.context = ctx, .type = "real"};
+  tesi_table_text_add(&text, "modal", b->B, b->q * b->n);
+  tesi_table_text_add(&text, "slope", b->D, b->q * b->q);
+  tesi_table_text_add(&text, "root", root, b->n);
+  return tesi_table_text_end(&text, tables);
 }
 
 /* A block has as many cells as give each thread a line of points. */
@@ -125,17 +125,19 @@ static TesStatus get_kernel(TesContext *ctx, const TesiTransport *t, TesiUpwindD
   const TesiBatches *b = t->batches;
   TesiProgram *program;
   const int cells = tesi_max(1, tesi_min(MOST_CELLS, THREADS / t->upwind.points));
-  const char *const names[6] = {"DIM", "N", "Q", "CELLS", "THREADS", "CONSERVATIVE"};
-  const int values[6] = {b->dim, b->n, b->q, cells, THREADS, t->conservative};
-  char text[6][24], *tables = NULL;
-  for (int i = 0; i < 6; i++) snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
+  char *tables = NULL;
   d->blocks = (unsigned)((b->cells + cells - 1) / cells);
   d->shared = (size_t)(cells * numbers_of(t)) * tesi_precision_size(d->precision);
   TES_TRY(make_tables(ctx, t, &tables));
   const TesiProgramDesc desc = {.file = "upwind.cu",
-                                .options = {d->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3], text[4], text[5],
-                                            "TESK_CONSTANT_TABLES=1"},
+                                .real = d->precision,
+                                .macros = {{"DIM", b->dim},
+                                           {"N", b->n},
+                                           {"Q", b->q},
+                                           {"CELLS", cells},
+                                           {"THREADS", THREADS},
+                                           {"CONSERVATIVE", t->conservative},
+                                           {"TESK_CONSTANT_TABLES", 1}},
                                 .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_upwind", d->shared, &d->kernel));

@@ -193,9 +193,8 @@ static TesStatus share_out(const TesSpace *space, TesMesh **mesh, TesVector **gu
   TES_TRY(tesi_mesh_share_out(*mesh, &moved));
   TES_TRY(tesi_space_create_on(space, moved, space->degree, &to));
   TES_TRY(tesi_vector_create_on(to->layout, TES_DOUBLE, &v));
-  TES_ALLOC(&here, space->length);
   TES_ALLOC(&there, to->length);
-  TES_TRY(tes_vector_get(*guess, here));
+  TES_TRY(tesi_vector_read(*guess, &here));
   TES_TRY(tesi_layout_move(space->layout, here, to->layout, there));
   TES_TRY(tes_vector_set(v, there));
   tes_mesh_destroy(mesh);

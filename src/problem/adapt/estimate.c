@@ -1,4 +1,5 @@
 /* The residual estimator, and the dual-weighted one: adapt.h. */
+#include "base/ascending.h"
 #include "problem/adapt/dual.h"
 #include "problem/adapt/estimate.h"
 #include "operator/operator.h"
@@ -216,11 +217,6 @@ done:
   return status;
 }
 
-static int by_size(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double root(const TesContext *ctx, const double *eta2, int64_t cells) {
   double sum = 0;
   for (int64_t c = 0; c < cells; c++) sum += eta2[c];
@@ -237,7 +233,7 @@ static TesStatus find_rest(TesContext *ctx, int64_t cells, double *eta2, double 
   double sum = 0, least = -INFINITY; /* sum: of the unmarked cells; least: minus the least marked value */
   const int64_t all = tesi_reduce_count(ctx, cells), most = (all + PART - 1) / PART;
   if (tesi_ranks(ctx) == 1) {
-    qsort(eta2, (size_t)cells, sizeof *eta2, by_size);
+    qsort(eta2, (size_t)cells, sizeof *eta2, tesi_ascending_double);
     *rest = root(ctx, eta2, cells - most);
     return TES_OK;
   }
@@ -302,12 +298,10 @@ static TesStatus take_dual(const TesProblem *problem, const TesProblem *dual, We
   w->streamline = transport && transport->streamline;
   TES_TRY(tesi_space_cells(dual->space->part[0], &w->dual));
   TES_TRY(tesi_space_cells(problem->space->part[0], &w->space));
-  TES_ALLOC(&w->z, dual->space->length);
-  TES_ALLOC(&w->low, problem->space->length);
   TES_TRY(tesi_vector_create_on(problem->space->layout, TES_DOUBLE, &low));
   TES_TRY(tes_space_carry(dual->space, dual->u, problem->space, low));
-  TES_TRY(tes_vector_get(dual->u, w->z));
-  TES_TRY(tes_vector_get(low, w->low));
+  TES_TRY(tesi_vector_read(dual->u, &w->z));
+  TES_TRY(tesi_vector_read(low, &w->low));
 done:
   tes_vector_destroy(&low);
   return status;

@@ -98,8 +98,7 @@ static TesStatus sum_entries(const TesVector *v, double *sum) {
   TesContext *ctx = v->context;
   TesStatus status = TES_OK;
   double *values = NULL;
-  TES_ALLOC(&values, v->length);
-  TES_TRY(tes_vector_get(v, values));
+  TES_TRY(tesi_vector_read(v, &values));
   *sum = tesi_layout_product(v->layout, values, NULL);
 done:
   tesi_free(ctx, &values);
@@ -168,12 +167,11 @@ static TesStatus add_point(const TesSpace *of, const TesValue *goal, TesVector *
   double local[TESI_CELL_MOST], xi[3], *sum = NULL, *added = NULL;
   int64_t cell;
   TES_TRY(tesi_goal_find_cell(of, goal->point, &cell, xi));
-  TES_ALLOC(&sum, of->length);
   TES_ALLOC(&added, of->length);
   if (cell >= 0) functions_at(of->view, xi, local);
   if (cell >= 0) tesi_cells_add(of->view, cell, local, added);
   tesi_exchange_sum(of->layout->shared, TES_DOUBLE, added);
-  TES_TRY(tes_vector_get(b, sum));
+  TES_TRY(tesi_vector_read(b, &sum));
   for (int64_t i = 0; i < of->length; i++) sum[i] += added[i];
   TES_TRY(tes_vector_set(b, sum));
 done:

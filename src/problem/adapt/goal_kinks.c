@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/grow.h"
 #include "geometry/locate.h"
 #include "problem/adapt/estimate.h"
 #include "space/face_nodes.h"
@@ -33,26 +34,13 @@ static double distance(int dim, const double *x, const double *y) {
   return sqrt(square);
 }
 
-static TesStatus grow(Near *s) {
-  TesContext *ctx = s->context;
-  TesStatus status = TES_OK;
-  Entry *more = NULL;
-  if (s->count < s->room) return TES_OK;
-  TES_ALLOC(&more, 2 * s->room + 64);
-  if (s->count) memcpy(more, s->entry, (size_t)s->count * sizeof *more);
-  tesi_free(ctx, &s->entry);
-  s->entry = more, s->room = 2 * s->room + 64;
-done:
-  return status;
-}
-
 static void add(void *user, int64_t node, int boundary, const double *x, const double *normal) {
   Near *s = user;
   static const double zero[3] = {0};
   const double size = distance(s->dim, normal, zero);
   (void)boundary;
   if (distance(s->dim, x, s->point) > s->reach || s->status != TES_OK) return;
-  s->status = grow(s);
+  s->status = tesi_grow(s->context, &s->entry, sizeof *s->entry, s->count, s->count + 1, &s->room);
   if (s->status != TES_OK) return;
   Entry *e = &s->entry[s->count++];
   *e = (Entry){.node = node};

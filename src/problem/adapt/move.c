@@ -31,20 +31,6 @@ done:
   return status;
 }
 
-static TesStatus find_inverse(const TesOperator *mass, TesVector *inverse) {
-  TesContext *ctx = mass->context;
-  TesStatus status = TES_OK;
-  double *values = NULL;
-  TES_ALLOC(&values, inverse->length);
-  TES_TRY(tes_operator_diagonal(mass, inverse));
-  TES_TRY(tes_vector_get(inverse, values));
-  for (int64_t i = 0; i < inverse->length; i++) values[i] = 1 / values[i];
-  TES_TRY(tes_vector_set(inverse, values));
-done:
-  tesi_free(ctx, &values);
-  return status;
-}
-
 /* d <- d + constants that correct the mean of each component, from the integrals of the residual r. one, q: scratch. */
 static TesStatus correct_mean(const TesOperator *mass, const TesVector *r, TesVector *one, TesVector *q,
                               TesVector *d) {
@@ -83,7 +69,8 @@ TesStatus tesi_move_projected(const TesSpace *from, const TesVector *u, const Te
   if (norm == 0) goto done;
   TES_TRY(tes_operator_apply(mass, v, w[Q]));
   TES_TRY(tes_vector_norm(w[Q], &size)); /* if cells were only refined, the difference is round-off */
-  TES_TRY(find_inverse(mass, w[INVERSE]));
+  TES_TRY(tes_operator_diagonal(mass, w[INVERSE]));
+  TES_TRY(tesi_vector_invert(w[INVERSE]));
   const TesiJacobi cg = {.op = mass, .inverse = w[INVERSE], .z = w[Z], .q = w[Q], .p = w[P]};
   TES_TRY(tesi_jacobi_cg(&cg, norm, fmax(tolerance * norm, round_off * size), MOST, w[R], w[D]));
   TES_TRY(correct_mean(mass, w[R], w[P], w[Q], w[D]));
@@ -136,9 +123,8 @@ static TesStatus share_out(const TesiLayout *from, const TesVector *u, const Tes
   TesContext *ctx = u->context;
   TesStatus status = TES_OK;
   double *here = NULL, *there = NULL;
-  TES_ALLOC(&here, from->length);
   TES_ALLOC(&there, to->length);
-  TES_TRY(tes_vector_get(u, here));
+  TES_TRY(tesi_vector_read(u, &here));
   TES_TRY(tesi_layout_move(from, here, to, there));
   TES_TRY(tes_vector_set(v, there));
 done:

@@ -95,8 +95,7 @@ TesStatus tesi_residual_create(const TesProblem *problem, TesiResidual **residua
   TES_TRY(take_parts(problem, s));
   const TesiCellView *space = s->space;
   TES_TRY(tesi_mesh_geometry(problem->mesh, &s->geometry));
-  TES_ALLOC(&s->u, problem->space->length);
-  TES_TRY(tes_vector_get(problem->u, s->u));
+  TES_TRY(tesi_vector_read(problem->u, &s->u));
   s->transports = tesi_problem_transports(problem);
   s->conservative = problem->variant.conservative;
   s->l2 = s->transports || (problem->in_time && !problem->equation->second_order);

@@ -3,6 +3,7 @@
 #include "problem/equation/elastic.h"
 #include <math.h>
 #include <string.h>
+#include "base/combined.h"
 #include "functional/batch_faces.h"
 #include "problem/equation/equations.h"
 #include "problem/field_rows.h"
@@ -62,29 +63,10 @@ static void place(const TesProblem *p, const TesiFieldRow *row, TesiField *f) {
 /* ---- checks and completion of data --------------------------------------------------------------------- */
 
 /* 2 lambda mu / (lambda + 2 mu) */
-typedef struct PlaneStress {
-  TesFunction *lambda, *mu;
-} PlaneStress;
-
-static void evaluate_plane_stress(void *user, int64_t n, const double *x, const double *y, const double *z,
-                                  double t, double *out) {
-  enum { BLOCK = 256 };
-  const PlaneStress *s = user;
-  double mu[BLOCK];
-  for (int64_t first = 0; first < n; first += BLOCK) {
-    const int64_t count = n - first < BLOCK ? n - first : BLOCK;
-    tesi_function_values(s->lambda, count, x + first, y + first, z + first, t, out + first);
-    tesi_function_values(s->mu, count, x + first, y + first, z + first, t, mu);
-    for (int64_t i = 0; i < count; i++) out[first + i] *= 2 * mu[i] / (out[first + i] + 2 * mu[i]);
-  }
-}
-
-static void forget_plane_stress(void *user) {
-  PlaneStress *s = user;
-  TesContext *ctx = tesi_function_context(s->lambda);
-  tes_function_destroy(&s->lambda);
-  tes_function_destroy(&s->mu);
-  tesi_free(ctx, &s);
+static void find_plane_stress(double number, int64_t n, const double *const *value, double *out) {
+  const double *lambda = value[0], *mu = value[1];
+  (void)number;
+  for (int64_t i = 0; i < n; i++) out[i] = lambda[i] * (2 * mu[i] / (lambda[i] + 2 * mu[i]));
 }
 
 /* *lambda <- that of plane stress. */
@@ -92,16 +74,12 @@ static TesStatus flatten(TesContext *ctx, const TesFunction *mu, const TesFuncti
   TesStatus status = TES_OK;
   double a, b;
   TesFunction *flat = NULL;
-  PlaneStress *s = NULL;
   if (tes_function_constant(*lambda, &a) && tes_function_constant(mu, &b)) {
     TES_TRY(tes_function_create_constant(ctx, 2 * a * b / (a + 2 * b), &flat));
   } else {
-    TES_NEW(&s);
-    s->lambda = tesi_function_retain(*lambda), s->mu = tesi_function_retain(mu);
-    const TesStatus made =
-        tes_function_create_callback(ctx, evaluate_plane_stress, s, forget_plane_stress, &flat);
-    if (made != TES_OK) forget_plane_stress(s);
-    TES_TRY(made);
+    TES_TRY(tesi_function_create_combined(ctx, find_plane_stress, 0, 2, (const TesFunction *[]){*lambda, mu},
+                                          "callback", &flat));
+    tesi_function_set_timed(flat, true);
   }
   TES_TRY(tesi_function_set_where(flat, tesi_function_where(*lambda)));
   tes_function_destroy((TesFunction **)lambda);

@@ -115,15 +115,13 @@ static TesStatus tell_in_time(const TesProblem *p) {
 TesStatus tesi_elasticity_balance(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  const int64_t n = p->space->length;
   double *b = NULL;
   warn(p);
   if (p->in_time) return tell_in_time(p);
   TES_TRY(tesi_elasticity_motions(p->op, &p->motions, &p->motion));
   tesi_along_tell(p->space, p->motions > 0);
   if (!p->motions) return TES_OK;
-  TES_ALLOC(&b, n);
-  TES_TRY(tes_vector_get(p->b, b));
+  TES_TRY(tesi_vector_read(p->b, &b));
   TES_TRY(check_parts(p, b));
   tesi_elasticity_project(p->space->layout, p->motions, p->motion, b);
   TES_TRY(tes_vector_set(p->b, b));
@@ -139,9 +137,8 @@ TesStatus tesi_elasticity_remove_motions(TesProblem *p) {
   double *u = NULL, *exact = NULL;
   TesVector *v = NULL;
   if (!p->motions) return TES_OK;
-  TES_ALLOC(&u, n);
   TES_ALLOC(&exact, n);
-  TES_TRY(tes_vector_get(p->u, u));
+  TES_TRY(tesi_vector_read(p->u, &u));
   if (p->exact[0]) {
     TES_TRY(tes_vector_create(ctx, n, TES_DOUBLE, &v));
     TES_TRY(tes_space_interpolate(p->space, (const TesFunction *const *)p->exact, v));

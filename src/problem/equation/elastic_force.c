@@ -73,8 +73,7 @@ static TesStatus add_size(const TesProblem *p, int component, int boundary, TesV
   if (g && !g[boundary]) goto done;
   TES_TRY(tesi_functional_load(&load, true, v));
   if (boundary == -2) TES_TRY(tesi_thermal_load(p, component, true, v));
-  TES_ALLOC(&own, part->length);
-  TES_TRY(tes_vector_get(v, own));
+  TES_TRY(tesi_vector_read(v, &own));
   for (int64_t i = 0; i < part->length; i++) values[i] += fabs(own[i]);
 done:
   tesi_free(ctx, &g);
@@ -106,9 +105,8 @@ static TesStatus add_springs(const TesProblem *p, int component, int boundary, d
   const TesVector of_u = tesi_space_range(p->space, p->u, component);
   double *u = NULL, *added = NULL;
   if (!e->springs[component]) return TES_OK;
-  TES_ALLOC(&u, of_u.length);
   TES_ALLOC(&added, of_u.length);
-  TES_TRY(tes_vector_get(&of_u, u));
+  TES_TRY(tesi_vector_read(&of_u, &u));
   tesi_robin_add_whole(e->springs[component], boundary, u, added);
   tesi_exchange_sum(p->space->part[component]->layout->shared, TES_DOUBLE, added);
   for (int64_t i = 0; i < of_u.length; i++) values[i] += added[i];
@@ -148,9 +146,8 @@ static TesStatus find_traction(const TesProblem *p, int boundary, int component,
   TES_TRY(find_tractions(p, component, boundary, &g));
   TES_TRY(tes_vector_create(ctx, part->length, TES_DOUBLE, &load));
   TES_TRY(tesi_functional_load(&(TesiLoad){.space = part, .g = g}, true, load));
-  TES_ALLOC(&values, part->length);
   TES_ALLOC(&springs, part->length);
-  TES_TRY(tes_vector_get(load, values));
+  TES_TRY(tesi_vector_read(load, &values));
   TES_TRY(add_springs(p, component, boundary, springs));
   for (int64_t i = 0; i < part->length; i++) values[i] -= springs[i];
   *sum = tesi_layout_product(part->layout, values, NULL);
@@ -198,8 +195,7 @@ static TesStatus apply_to(TesProblem *p, const TesVector *x, TesVector *y) {
   double *values = NULL;
   of.u = (TesVector *)x; /* as a solution */
   TES_TRY(apply_whole(&of, y));
-  TES_ALLOC(&values, p->space->length);
-  TES_TRY(tes_vector_get(y, values));
+  TES_TRY(tesi_vector_read(y, &values));
   for (int c = 0; c < p->mesh->dim; c++) TES_TRY(add_springs(&of, c, -1, values + p->space->part_first[c]));
   TES_TRY(tes_vector_set(y, values));
 done:

@@ -5,66 +5,27 @@
  *     int C : eps(u) : eps(v) = int f . v + int g . v + int s div v,   s = (m lambda + 2 mu) e,
  *
  * with m = 3, in plane stress 2. The last term is not integrated by parts, since s jumps between materials. */
+#include "base/combined.h"
 #include "functional/functional.h"
 #include "problem/equation/elastic.h"
 
-enum { BLOCK = 256 };
+enum { FIRST, SECOND, LAMBDA, MU, FUNCTIONS };
 
-/* expansion times temperature, or (m lambda + 2 mu) strain; a factor NULL: 1. */
-typedef struct Product {
-  TesContext *context;
-  TesFunction *factor[2], *lambda, *mu;
-  double m;
-} Product;
-
-static void multiply(const TesFunction *f, int64_t n, const double *x, const double *y, const double *z,
-                     double t, double *out) {
-  double value[BLOCK];
-  if (!f) return;
-  tesi_function_values(f, n, x, y, z, t, value);
-  for (int64_t i = 0; i < n; i++) out[i] *= value[i];
-}
-
-static void evaluate(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
-                     double *out) {
-  const Product *s = user;
-  double mu[BLOCK], lambda[BLOCK];
-  for (int64_t first = 0; first < n; first += BLOCK) {
-    const int64_t count = n - first < BLOCK ? n - first : BLOCK;
-    const double *at[3] = {x + first, y + first, z + first};
-    double *to = out + first;
-    for (int64_t i = 0; i < count; i++) to[i] = 1;
-    if (s->mu) {
-      tesi_function_values(s->lambda, count, at[0], at[1], at[2], t, lambda);
-      tesi_function_values(s->mu, count, at[0], at[1], at[2], t, mu);
-      for (int64_t i = 0; i < count; i++) to[i] = s->m * lambda[i] + 2 * mu[i];
-    }
-    for (int k = 0; k < 2; k++) multiply(s->factor[k], count, at[0], at[1], at[2], t, to);
+/* expansion times temperature, or (m lambda + 2 mu) strain; factors that are NULL: 1. */
+static void multiply(double m, int64_t n, const double *const *value, double *out) {
+  for (int64_t i = 0; i < n; i++) {
+    out[i] = value[MU] ? m * value[LAMBDA][i] + 2 * value[MU][i] : 1;
+    if (value[FIRST]) out[i] *= value[FIRST][i];
+    if (value[SECOND]) out[i] *= value[SECOND][i];
   }
 }
 
-static void forget(void *user) {
-  Product *s = user;
-  TesContext *ctx = s->context;
-  for (int k = 0; k < 2; k++) tes_function_destroy(&s->factor[k]);
-  tes_function_destroy(&s->lambda);
-  tes_function_destroy(&s->mu);
-  tesi_free(ctx, &s);
-}
-
 /* Messages about the product name `named`. */
-static TesStatus create(const Product *of, const TesFunction *named, TesFunction **product) {
-  TesContext *ctx = of->context;
+static TesStatus create(TesContext *ctx, const TesFunction *const of[FUNCTIONS], double m,
+                        const TesFunction *named, TesFunction **product) {
   TesStatus status = TES_OK;
-  Product *s = NULL;
-  TES_NEW(&s);
-  *s = (Product){.context = ctx, .m = of->m};
-  for (int k = 0; k < 2; k++) s->factor[k] = tesi_function_retain(of->factor[k]);
-  s->lambda = tesi_function_retain(of->lambda), s->mu = tesi_function_retain(of->mu);
-  status = tesi_function_create(ctx, evaluate, s, forget, tes_function_text(named), product);
-  if (status != TES_OK) forget(s);
-  TES_TRY(status);
-  tesi_function_set_timed(*product, tesi_function_timed(of->factor[0]) || tesi_function_timed(of->factor[1]));
+  TES_TRY(tesi_function_create_combined(ctx, multiply, m, FUNCTIONS, of, tes_function_text(named), product));
+  tesi_function_set_timed(*product, tesi_function_timed(of[FIRST]) || tesi_function_timed(of[SECOND]));
   TES_TRY(tesi_function_set_where(*product, tesi_function_where(named)));
 done:
   return status;
@@ -78,7 +39,7 @@ static TesStatus create_strain(TesContext *ctx, const TesFunction *expansion, co
   double a, t;
   if (tes_function_constant(expansion, &a) && tes_function_constant(temperature, &t))
     return tes_function_create_constant(ctx, a * t, strain);
-  return create(&(Product){.context = ctx, .factor = {(TesFunction *)expansion, (TesFunction *)temperature}},
+  return create(ctx, (const TesFunction *[FUNCTIONS]){[FIRST] = expansion, [SECOND] = temperature}, 0,
                 temperature, strain);
 }
 
@@ -136,12 +97,8 @@ static TesStatus create_stress(const TesProblem *p, int material, TesFunction **
   const TesFunction *strain = own && n->expansion[material] ? n->expansion[material] : n->data.expansion,
                     *mu = own && n->a[material] ? n->a[material] : n->data.a,
                     *lambda = own && n->lambda[material] ? n->lambda[material] : n->data.lambda;
-  return create(&(Product){.context = p->context,
-                           .factor = {(TesFunction *)strain},
-                           .lambda = (TesFunction *)lambda,
-                           .mu = (TesFunction *)mu,
-                           .m = p->variant.plane == TES_PLANE_STRESS ? 2 : 3},
-                strain, stress);
+  return create(p->context, (const TesFunction *[FUNCTIONS]){[FIRST] = strain, [LAMBDA] = lambda, [MU] = mu},
+                p->variant.plane == TES_PLANE_STRESS ? 2 : 3, strain, stress);
 }
 
 TesStatus tesi_thermal_load(const TesProblem *p, int component, bool all, TesVector *b) {

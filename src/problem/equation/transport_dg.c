@@ -28,8 +28,7 @@ static TesStatus add_boundary(const TesiTransport *t, int boundary, TesiUpwindPa
   TesContext *ctx = y->context;
   TesStatus status = TES_OK;
   double *values = NULL;
-  TES_ALLOC(&values, y->length);
-  TES_TRY(tes_vector_get(y, values));
+  TES_TRY(tesi_vector_read(y, &values));
   TES_TRY(tesi_upwind_boundary(&t->upwind, boundary, part, factor, g, values));
   TES_TRY(tes_vector_set(y, values));
 done:

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/integer.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "basis/eigen.h"
@@ -170,8 +171,7 @@ TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op, con
     diagonal[i] = square > 0 ? sqrt(fmin(d->sum[i] / square, most) / diagonal[i]) : 0;
   }
   TES_TRY(tesi_operator_vector(op, &p->weight));
-  TesVector v = {.context = ctx, .length = op->length, .precision = op->precision, .data = p->weight};
-  TES_TRY(tes_vector_set(&v, diagonal));
+  TES_TRY(tesi_operator_set(op, diagonal, p->weight));
 done:
   tesi_free(ctx, &diagonal);
   return status;

@@ -108,8 +108,6 @@ void tesi_patch_diagonals_free(TesContext *ctx, TesiPatchDiagonals *diagonals);
 /* p->weight; overwrites the diagonals. */
 TesStatus tesi_cell_patch_weights(TesiCellPatches *p, const TesOperator *op,
                                   const TesiPatchDiagonals *diagonals);
-/* A_x = b by Cholesky, x from b; A[n][n] is overwritten. Plain. */
-void tesi_solve_dense(int n, double *A, double *x);
 /* The number of a vertex, the same for all cells, also if the vertex hangs. number[nodes]: node numbers that are the
  * same on all ranks; NULL: the index's numbers. */
 uint64_t tesi_cell_patch_vertex_key(const TesiMapped *m, const double *number, int64_t cell, int v);

@@ -1,6 +1,6 @@
 /* Cell patches as kernels (GPU, emulator): set-up data on the device, launches of src/kernels/cell_patch.cu. */
-#include <stdio.h>
 #include <string.h>
+#include "base/afford.h"
 #include "device/gather.h"
 #include "device/upload.h"
 #include "smoother/cell_patch/cell_patch.h"
@@ -83,18 +83,10 @@ static double device_bytes(const TesiCellPatches *p, bool ordered) {
 }
 
 static TesStatus check_memory(const TesiCellPatches *p, bool ordered) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  const double bytes = device_bytes(p, ordered), available = (double)tesi_context_device(ctx)->available(ctx);
-  tesi_log(ctx, TES_LOG_DETAIL, "cell patches of %lld cells: %.3g GiB on the device", (long long)p->m->cells,
-           bytes / (1 << 30));
-  if (bytes > available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "cell patches of %lld cells of degree %d need %.3g GiB on the device, %.3g GiB are free: use "
-             "solver.smoother: chebyshev, or refine less",
-             (long long)p->m->cells, p->m->degree, bytes / (1 << 30), available / (1 << 30));
-done:
-  return status;
+  return tesi_afford(
+      p->context, device_bytes(p, ordered), (double)tesi_context_device(p->context)->available(p->context),
+      "use solver.smoother: chebyshev, or refine less",
+      "cell patches of %lld cells of degree %d need on the device", (long long)p->m->cells, p->m->degree);
 }
 
 /* Blocks have cells with about LINES lines together, and a thread for each line. */
@@ -103,18 +95,14 @@ static TesStatus get_kernel(const TesiCellPatches *p, TesiCellPatchKernels *k) {
   TesStatus status = TES_OK;
   const TesiMapped *m = p->m;
   const int n = m->n, lines = (int)m->cell_nodes / n;
-  char text[4][24];
   TesiProgram *program;
   k->cells = tesi_min(tesi_max(LINES / lines, 1), MOST_CELLS);
   k->threads = (k->cells * lines + 31) / 32 * 32;
   k->shared = (size_t)(k->cells * lines * (n | 1)) * tesi_precision_size(m->precision);
-  snprintf(text[0], sizeof text[0], "DIM=%d", m->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", n);
-  snprintf(text[2], sizeof text[2], "CELLS=%d", k->cells);
-  snprintf(text[3], sizeof text[3], "THREADS=%d", k->threads);
-  const TesiProgramDesc desc = {.file = "cell_patch.cu",
-                                .options = {m->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3]}};
+  const TesiProgramDesc desc = {
+      .file = "cell_patch.cu",
+      .real = m->precision,
+      .macros = {{"DIM", m->dim}, {"N", n}, {"CELLS", k->cells}, {"THREADS", k->threads}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, k->ordered ? "tesk_cell_patches" : "tesk_cell_patches_add", k->shared,
                           &k->kernel));

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/random.h"
 #include "basis/lagrange.h"
 #include "base/team.h"
 #include "geometry/geometry.h"
@@ -35,21 +36,13 @@ static bool hangs(const TesiMapped *m, int64_t cell, int face) {
   return (mask >> (3 + face / 2) & 1) && (int)(mask >> (face / 2) & 1) == (face & 1);
 }
 
-/* splitmix64 */
-static uint64_t mix(uint64_t bits) {
-  bits += 0x9e3779b97f4a7c15u;
-  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-  return bits ^ (bits >> 31);
-}
-
 /* The number of the node that the index has at vertex v; on hanging lines it is a node of the coarse side. */
 static uint64_t index_key(const TesiMapped *m, const double *number, int64_t cell, int v) {
   const int n = m->n, step[3] = {1, n, n * n};
   int at = 0;
   for (int d = 0; d < m->dim; d++) at += (v >> d & 1) * (n - 1) * step[d];
   const int32_t node = tesi_cells_node(m->index[cell * m->cell_nodes + at]);
-  return mix(number ? (uint64_t)number[node] : (uint64_t)node);
+  return tesi_random_hash(number ? (uint64_t)number[node] : (uint64_t)node);
 }
 
 /* The number of a vertex, the same in all cells. If it halves an edge or a face of the coarse side, the number comes
@@ -75,8 +68,8 @@ static Face face_of(const TesiMapped *m, const double *number, int64_t cell, int
   Face f = {.cell = (int32_t)cell, .face = (int8_t)face, .fine = hangs(m, cell, face)};
   for (int v = 0; v < 1 << m->dim; v++)
     if ((v >> (face / 2) & 1) == (face & 1))
-      f.key +=
-          mix(f.fine ? 4 * index_key(m, number, cell, v) : tesi_cell_patch_vertex_key(m, number, cell, v));
+      f.key += tesi_random_hash(f.fine ? 4 * index_key(m, number, cell, v)
+                                       : tesi_cell_patch_vertex_key(m, number, cell, v));
   return f;
 }
 

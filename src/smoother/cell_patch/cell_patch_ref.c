@@ -1,8 +1,8 @@
 /* Cell patches from the definition: A_c as a dense matrix, by elimination. No eigenvectors. */
-#include <math.h>
 #include <string.h>
 #include "smoother/cell_patch/cell_patch.h"
 #include "smoother/line_patch/line_patch.h"
+#include "smoother/solve_ref.h"
 
 enum { MOST = TESI_CELL_PATCH_NODES };
 
@@ -34,24 +34,6 @@ static void assemble(const TesiCellPatches *p, int64_t c, int count, const int *
     }
 }
 
-/* x <- A^-1 x by Cholesky; A is overwritten. */
-void tesi_solve_dense(int n, double *A, double *x) {
-  for (int j = 0; j < n; j++) {
-    for (int k = 0; k < j; k++)
-      for (int i = j; i < n; i++) A[i * n + j] -= A[i * n + k] * A[j * n + k];
-    const double pivot = sqrt(A[j * n + j]);
-    for (int i = j; i < n; i++) A[i * n + j] /= pivot;
-  }
-  for (int i = 0; i < n; i++) {
-    for (int k = 0; k < i; k++) x[i] -= A[i * n + k] * x[k];
-    x[i] /= A[i * n + i];
-  }
-  for (int i = n - 1; i >= 0; i--) {
-    for (int k = i + 1; k < n; k++) x[i] -= A[k * n + i] * x[k];
-    x[i] /= A[i * n + i];
-  }
-}
-
 static TesStatus apply_cells(const TesiCellPatches *p, const double *r, double *z) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -60,8 +42,7 @@ static TesStatus apply_cells(const TesiCellPatches *p, const double *r, double *
   int at[MOST * MOST * MOST];
   const TesVector w = {.context = ctx, .length = m->length, .precision = m->precision, .data = p->weight};
   TES_ALLOC(&A, m->cell_nodes * m->cell_nodes);
-  TES_ALLOC(&weight, m->length);
-  TES_TRY(tes_vector_get(&w, weight));
+  TES_TRY(tesi_vector_read(&w, &weight));
   memset(z, 0, (size_t)m->length * sizeof *z);
   for (int64_t c = 0; c < m->cells; c++) {
     const int32_t *index = m->index + c * m->cell_nodes;
@@ -71,7 +52,7 @@ static TesStatus apply_cells(const TesiCellPatches *p, const double *r, double *
     for (int i = 0; i < count; i++)
       x[i] = tesi_cell_patch_has(m, c, at[i]) ? weight[index[at[i]]] * r[index[at[i]]] : 0;
     assemble(p, c, count, at, A);
-    tesi_solve_dense(count, A, x);
+    tesi_solve_ref(count, A, x);
     for (int i = 0; i < count; i++)
       if (tesi_cell_patch_has(m, c, at[i])) z[index[at[i]]] += x[i];
   }

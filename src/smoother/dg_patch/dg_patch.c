@@ -1,4 +1,5 @@
 #include "smoother/dg_patch/dg_patch.h"
+#include "base/real.h"
 #include "operator/dg/dg.h"
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static TesiStokesLocal local_of(const TesiDgPatchPlan *p, const int vertex[3]) {
 typedef struct Colour {
   const TesiDgPatchPlan *plan;
   int first;
-  bool single;
+  TesPrecision precision;
   const void *r;
   void *x;
 } Colour;
@@ -43,15 +44,12 @@ static void run_patches(const void *data, TesiSpan span) {
     const TesiStokesLocal l = local_of(p, vertex);
     for (int j = 0; j < p->numbers; j++) {
       const int64_t at = number_of(p, vertex, j);
-      x[j] = c->single ? (double)((const float *)c->r)[at] : ((const double *)c->r)[at];
+      x[j] = tesi_number_get(c->precision, c->r, at);
     }
     tesi_stokes_local_solve_scalar(&l, x, x + p->numbers);
     for (int j = 0; j < p->numbers; j++) {
       const int64_t at = number_of(p, vertex, j);
-      if (c->single)
-        ((float *)c->x)[at] += (float)x[j];
-      else
-        ((double *)c->x)[at] += x[j];
+      tesi_number_add(c->precision, c->x, at, x[j]);
     }
   }
 }
@@ -81,32 +79,21 @@ static int colours_of(const TesSmoother *smoother) {
   return p->colours;
 }
 
-static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
-                               bool zero_guess) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
+static TesStatus solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
   const TesiDgPatchPlan *p = smoother->plan;
-  const TesOperator *op = smoother->op;
-  if (p->inside) return apply_inside(smoother, b, x, colours, zero_guess);
-  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  for (int i = 0; i < colours.count; i++) {
-    const bool first = i == 0 && zero_guess;
-    const int colour = colours.first + i * colours.step, start = p->first[colour];
-    if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
-    if (p->device) {
-      TES_TRY(tesi_dg_patches_solve(ctx, p->device, start, p->first[colour + 1] - start, first ? b : p->r, x));
-      continue;
-    }
-    const Colour c = {
-        .plan = p, .first = start, .single = op->precision == TES_SINGLE, .r = first ? b : p->r, .x = x};
-    tesi_team_share(p->threads, p->first[colour + 1] - start, 1, run_patches, &c);
-  }
-done:
-  return status;
+  const int start = p->first[colour], count = p->first[colour + 1] - start;
+  if (p->device) return tesi_dg_patches_solve(smoother->context, p->device, start, count, r, x);
+  tesi_team_share(p->threads, count, 1, run_patches,
+                  &(Colour){.plan = p, .first = start, .precision = smoother->op->precision, .r = r, .x = x});
+  return TES_OK;
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
-  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
+static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
+                               bool zero_guess) {
+  static const TesiResidualSweep sweep = {.solve = solve_colour};
+  const TesiDgPatchPlan *p = smoother->plan;
+  return p->inside ? apply_inside(smoother, b, x, colours, zero_guess)
+                   : tesi_sweep_residuals(smoother, &sweep, p->r, colours, b, x, zero_guess);
 }
 
 /* ---- set-up -------------------------------------------------------------------------------------------- */
@@ -138,34 +125,12 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {.apply = apply,
+static const TesiSmootherTable table = {.apply = tesi_sweep_all_colours,
                                         .apply_ref = apply_ref,
                                         .cost = cost,
                                         .destroy = destroy,
                                         .colours = colours_of,
                                         .apply_colours = apply_colours};
-
-static TesStatus list_patches(TesContext *ctx, TesiDgPatchPlan *p) {
-  TesStatus status = TES_OK;
-  const TesiStokesPatchAxis *a = p->axis;
-  const int all = a[0].vertices * a[1].vertices * a[2].vertices;
-  int count = 0;
-  p->colours = tesi_stokes_patch_boxes(a);
-  TES_ALLOC(&p->first, p->colours + 1);
-  TES_ALLOC(&p->vertex, all);
-  for (int c = 0; c < p->colours; c++) {
-    for (int v = 0; v < all; v++) {
-      const int vertex[3] = {v % a[0].vertices, v / a[0].vertices % a[1].vertices,
-                             v / a[0].vertices / a[1].vertices};
-      if (tesi_stokes_patch_colour(a, p->stokes->space->dim, false, vertex) != c) continue;
-      for (int d = 0; d < 3; d++) p->vertex[count][d] = vertex[d];
-      count++;
-    }
-    p->first[c + 1] = count;
-  }
-done:
-  return status;
-}
 
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
@@ -183,7 +148,11 @@ static TesStatus init(TesSmoother *smoother) {
     TES_TRY(tesi_stokes_patch_axis_create(ctx, p->stokes, d, 2, &p->axis[d]));
     if (d < p->stokes->space->dim) p->numbers *= 2 * (p->stokes->space->degree + 1);
   }
-  TES_TRY(list_patches(ctx, p));
+  const TesiStokesPatchAxis *a = p->axis;
+  p->colours = tesi_stokes_patch_boxes(a);
+  TES_ALLOC(&p->first, p->colours + 1);
+  TES_ALLOC(&p->vertex, a[0].vertices * a[1].vertices * a[2].vertices);
+  tesi_stokes_patch_list(a, p->stokes->space->dim, false, p->colours, p->first, p->vertex);
   if (tesi_has_kernels(ctx)) {
     TES_TRY(tesi_dg_patches_create(smoother->op, smoother->op->precision, p->axis, p->vertex,
                                    p->first[p->colours], false, &p->device));
@@ -192,8 +161,7 @@ static TesStatus init(TesSmoother *smoother) {
   } else {
     TES_ALLOC(&p->work, (int64_t)p->threads * 2 * p->numbers);
   }
-  TES_TRY(tesi_context_device(ctx)->allocate(
-      ctx, (size_t)smoother->op->length * tesi_precision_size(smoother->op->precision), &p->r));
+  TES_TRY(tesi_operator_vector(smoother->op, &p->r));
   smoother->omega = 1;
   smoother->symmetric = true;
   snprintf(smoother->description, sizeof smoother->description,

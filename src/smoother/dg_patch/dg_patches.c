@@ -1,5 +1,4 @@
 #include "smoother/dg_patch/dg_patches.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "device/kernel.h"
@@ -83,22 +82,20 @@ done:
 static TesStatus get_kernel(TesContext *ctx, const TesSpace *space, TesiDgPatches *p) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  char text[6][24];
   const int n = 2 * (space->degree + 1), lines = space->dim == 3 ? n * n : n;
   p->group = tesi_max(1, LINES / lines);
   p->threads = (unsigned)tesi_min(LINES, (p->group * lines + 31) / 32 * 32);
   const size_t memory = (size_t)p->group * (size_t)(lines * (n + 1)) * tesi_precision_size(p->precision);
   p->shared = memory <= SHARED_MOST && !getenv("TESSERA_PATCH_GLOBAL") /* for tests */ ? memory : 0;
-  snprintf(text[0], sizeof text[0], "DIM=%d", space->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", space->degree + 1);
-  snprintf(text[2], sizeof text[2], "PATCHES=%d", p->group);
-  snprintf(text[3], sizeof text[3], "THREADS=%u", p->threads);
-  snprintf(text[4], sizeof text[4], "MIN_BLOCKS=%d",
-           (space->degree + 1) <= (p->precision == TES_SINGLE ? 8 : 4) ? 2 : 1);
-  snprintf(text[5], sizeof text[5], "GLOBAL_WORK=%d", !p->shared);
+  const int single = p->precision == TES_SINGLE;
   const TesiProgramDesc desc = {.file = "dg_patch.cu",
-                                .options = {p->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3], text[4], text[5]}};
+                                .real = p->precision,
+                                .macros = {{"DIM", space->dim},
+                                           {"N", space->degree + 1},
+                                           {"PATCHES", p->group},
+                                           {"THREADS", (int)p->threads},
+                                           {"MIN_BLOCKS", (space->degree + 1) <= (single ? 8 : 4) ? 2 : 1},
+                                           {"GLOBAL_WORK", !p->shared}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_dg_patch", p->shared, &p->kernel));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_dg_sweep", p->shared, &p->sweep));

@@ -7,6 +7,7 @@
 #include "device/kernel.h"
 #include "operator/stokes/stokes_operator.h"
 #include "smoother/flow_patch/flow_patch_device.h"
+#include "smoother/solve_ref.h"
 
 /* ---- a cell -------------------------------------------------------------------------------------------- */
 
@@ -109,30 +110,6 @@ done:
 
 /* ---- the plain version --------------------------------------------------------------------------------- */
 
-/* r <- A^-1 r, by elimination with pivots; A is lost. */
-static void eliminate(int n, double *A, double *r) {
-  for (int c = 0; c < n; c++) {
-    int pivot = c;
-    for (int k = c + 1; k < n; k++)
-      if (fabs(A[k * n + c]) > fabs(A[pivot * n + c])) pivot = k;
-    for (int k = 0; k < n; k++) {
-      const double swap = A[c * n + k];
-      A[c * n + k] = A[pivot * n + k], A[pivot * n + k] = swap;
-    }
-    const double swap = r[c];
-    r[c] = r[pivot], r[pivot] = swap;
-    for (int k = c + 1; k < n; k++) {
-      const double factor = A[k * n + c] / A[c * n + c];
-      for (int m = c; m < n; m++) A[k * n + m] -= factor * A[c * n + m];
-      r[k] -= factor * r[c];
-    }
-  }
-  for (int c = n - 1; c >= 0; c--) {
-    for (int k = c + 1; k < n; k++) r[c] -= A[c * n + k] * r[k];
-    r[c] /= A[c * n + c];
-  }
-}
-
 /* Arrays of the host: on devices by the operator's own plain version. */
 static TesStatus image_of(const TesSmoother *smoother, const double *x, double *y) {
   const TesiOperatorTable *table = smoother->op->table;
@@ -176,7 +153,7 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
     TES_TRY(image_of(smoother, x, image));
     for (int64_t k = 0; k < op->length; k++) image[k] = b[k] - image[k];
     move(p, place, image, r, false);
-    eliminate(n, A, r);
+    tesi_solve_ref(n, A, r);
     move(p, place, x, r + n, false);
     for (int k = 0; k < n; k++) r[n + k] += r[k];
     move(p, place, x, r + n, true);

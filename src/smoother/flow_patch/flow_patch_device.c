@@ -1,9 +1,8 @@
 #include "smoother/flow_patch/flow_patch_device.h"
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include "device/kernel.h"
-#include "device/kernel_numbers.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "kernels/flow_patch_arguments.h"
 
@@ -79,17 +78,18 @@ done:
 static TesStatus get_kernel(TesContext *ctx, const TesiFlowPatch *p, TesiFlowDevice *device) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  char text[3][24], *tables = NULL;
-  const TesiKernelNumbers root = {"root", p->n, p->n, p->ends[1], NULL};
+  char *tables = NULL;
+  TesiTableText text = {.context = ctx, .type = "real"};
   device->threads = (unsigned)tesi_min(256, (p->modes + 31) / 32 * 32);
   device->shared = (size_t)(p->modes + 4 * p->space->dim * p->across) * tesi_precision_size(device->precision);
-  snprintf(text[0], sizeof text[0], "DIM=%d", p->space->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", p->n);
-  snprintf(text[2], sizeof text[2], "THREADS=%u", device->threads);
-  TES_TRY(tesi_kernel_numbers(ctx, "real", 1, &root, &tables));
+  tesi_table_text_add(&text, "root", p->ends[1], p->n);
+  TES_TRY(tesi_table_text_end(&text, &tables));
   const TesiProgramDesc desc = {.file = "flow_patch.cu",
-                                .options = {device->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], "TESK_CONSTANT_TABLES=1"},
+                                .real = device->precision,
+                                .macros = {{"DIM", p->space->dim},
+                                           {"N", p->n},
+                                           {"THREADS", (int)device->threads},
+                                           {"TESK_CONSTANT_TABLES", 1}},
                                 .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_flow_patch", device->shared, &device->kernel));

@@ -1,6 +1,7 @@
 /* Plain Gauss-Seidel: a dense matrix, nodes numbered by a walk over all cells sorted by their Morton codes. */
 #include <stdlib.h>
 #include "smoother/gauss_seidel/gauss_seidel.h"
+#include "base/ascending.h"
 
 typedef struct Cell {
   uint64_t code;
@@ -12,11 +13,6 @@ static uint64_t morton_code(const int index[3]) {
   for (int bit = 0; bit < 21; bit++)
     for (int d = 0; d < 3; d++) code |= (uint64_t)(index[d] >> bit & 1) << (3 * bit + d);
   return code;
-}
-
-static int by_code(const void *a, const void *b) {
-  const uint64_t x = ((const Cell *)a)->code, y = ((const Cell *)b)->code;
-  return (x > y) - (x < y);
 }
 
 /* Directions in which a node is not at an end of its cell: 0 vertex, 1 line, 2 face. */
@@ -66,7 +62,7 @@ static TesStatus number_unknowns(const TesSmoother *smoother, int64_t *order) {
     }
     cell[c].code = morton_code(cell[c].index);
   }
-  qsort(cell, (size_t)cells, sizeof *cell, by_code);
+  qsort(cell, (size_t)cells, sizeof *cell, tesi_ascending_uint64);
   for (int64_t c = 0; c < cells; c++)
     for (int inner = 0; inner <= 3; inner++) number_cell(space, cell[c].index, inner, &count, rank, order);
   if (smoother->kind == TES_SMOOTHER_GAUSS_SEIDEL) { /* ascending instead */

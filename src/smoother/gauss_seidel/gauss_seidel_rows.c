@@ -1,4 +1,5 @@
 /* Matrix rows for point Gauss-Seidel. The code is plain, since this smoother is for comparisons. */
+#include "base/afford.h"
 #include "basis/lagrange.h"
 #include "basis/gauss.h"
 #include "smoother/gauss_seidel/gauss_seidel.h"
@@ -71,14 +72,10 @@ static TesStatus fill_offsets(const TesOperator *op, TesiRows *rows) {
     rows->offset[n] = count;
     if (unknown(space, node)) count += size;
   }
-  const size_t available = tes_memory_available();
-  if ((double)count * sizeof(double) > 0.8 * (double)available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "point Gauss-Seidel stores the matrix: %.3g GiB for %lld unknowns of degree %d, %.3g GiB are "
-             "available; "
-             "chebyshev and patch smoothers store none",
-             (double)count * sizeof(double) / (1 << 30), (long long)space->dofs, space->degree,
-             (double)available / (1 << 30));
+  TES_TRY(tesi_afford(ctx, (double)count * sizeof(double), 0.8 * (double)tes_memory_available(),
+                      "chebyshev and patch smoothers store none",
+                      "point Gauss-Seidel stores the matrix of %lld unknowns of degree %d, which needs",
+                      (long long)space->dofs, space->degree));
   TES_ALLOC(&rows->values, count);
 done:
   return status;

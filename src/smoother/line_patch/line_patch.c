@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/afford.h"
+#include "base/integer.h"
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/work.h"
 #include "basis/lagrange.h"
@@ -70,13 +73,6 @@ typedef struct Setup {
   TesPrecision precision;
 } Setup;
 
-static void put(const Setup *s, void *array, int64_t at, double value) {
-  if (s->precision == TES_DOUBLE)
-    ((double *)array)[at] = value;
-  else
-    ((float *)array)[at] = (float)value;
-}
-
 static int class_across(const Setup *s, const TesiLineCell *head, int t) {
   uint8_t end[2];
   tesi_line_ends(s->l->p, head, t, end);
@@ -88,8 +84,8 @@ static void put_basis(const Setup *s, int64_t batch, int lane, const TesiLineCel
   const int n = l->p->m->n, tables = l->p->m->dim - 1;
   for (int t = 0; t < tables; t++)
     for (int i = 0; i < n * n; i++)
-      put(s, l->S, ((batch * tables + t) * n * n + i) * l->lanes + lane,
-          head ? s->S[class_across(s, head, t + 1) * n * n + i] : 0);
+      tesi_number_set(s->precision, l->S, ((batch * tables + t) * n * n + i) * l->lanes + lane,
+                      head ? s->S[class_across(s, head, t + 1) * n * n + i] : 0);
 }
 
 /* Adds a K + b M of a cell; T[position][n] has the entry with the position j before at j. */
@@ -165,7 +161,8 @@ static void put_line(const Setup *s, int64_t batch, int lane, double *T) {
     if (head) make_band(s, line, mode, T);
     for (int64_t row = first + mode, at = 0; row < l->first_row[batch + 1]; row += l->modes, at++)
       for (int j = 0; j < n; j++)
-        put(s, l->factor, (row * n + j) * l->lanes + lane, at < positions ? T[at * n + j] : j == 0);
+        tesi_number_set(s->precision, l->factor, (row * n + j) * l->lanes + lane,
+                        at < positions ? T[at * n + j] : j == 0);
   }
 }
 
@@ -205,21 +202,12 @@ done:
 }
 
 static TesStatus check_memory(const TesiLinePatches *l) {
-  TesContext *ctx = l->p->context;
-  TesStatus status = TES_OK;
   const TesiMapped *m = l->p->m;
   const double number = (double)tesi_precision_size(m->precision),
-               bytes = (double)(l->rows * l->lanes) * ((m->n + 1) * number + 4 + 8),
-               available = (double)tes_memory_available();
-  tesi_log(ctx, TES_LOG_DETAIL, "lines of %lld cells: %.3g GiB", (long long)m->cells, bytes / (1 << 30));
-  if (bytes > available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "lines of %lld cells of degree %d need %.3g GiB, %.3g GiB are free: use solver.smoother: "
-             "chebyshev, or "
-             "refine less",
-             (long long)m->cells, m->degree, bytes / (1 << 30), available / (1 << 30));
-done:
-  return status;
+               bytes = (double)(l->rows * l->lanes) * ((m->n + 1) * number + 4 + 8);
+  return tesi_afford(l->p->context, bytes, (double)tes_memory_available(),
+                     "use solver.smoother: chebyshev, or refine less",
+                     "lines of %lld cells of degree %d need", (long long)m->cells, m->degree);
 }
 
 static TesStatus fill(TesiLinePatches *l) {

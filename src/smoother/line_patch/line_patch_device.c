@@ -1,5 +1,5 @@
 /* Lines of cells as kernels (GPU, emulator): uploads, launches of src/kernels/line_patch.cu. */
-#include <stdio.h>
+#include "base/afford.h"
 #include "device/upload.h"
 #include "smoother/line_patch/line_patch.h"
 
@@ -7,22 +7,14 @@ enum { THREADS = 128 };
 
 static TesStatus check_memory(const TesiLinePatches *l) {
   TesContext *ctx = l->p->context;
-  TesStatus status = TES_OK;
   const TesiMapped *m = l->p->m;
   const double size = (double)tesi_precision_size(m->precision), places = (double)(l->rows * l->lanes);
   const double bytes = places * (4 + m->n * size) +
                        (double)(l->batches * (m->dim - 1) * m->n * m->n * l->lanes) * size +
                        tesi_gather_bytes(m->precision, l->rows * l->lanes, m->nodes);
-  const double available = (double)tesi_context_device(ctx)->available(ctx);
-  tesi_log(ctx, TES_LOG_DETAIL, "lines of %lld cells: %.3g GiB on the device", (long long)m->cells,
-           bytes / (1 << 30));
-  if (bytes > available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "lines of %lld cells of degree %d need %.3g GiB on the device, %.3g GiB are free: use "
-             "solver.smoother: chebyshev, or refine less",
-             (long long)m->cells, m->degree, bytes / (1 << 30), available / (1 << 30));
-done:
-  return status;
+  return tesi_afford(ctx, bytes, (double)tesi_context_device(ctx)->available(ctx),
+                     "use solver.smoother: chebyshev, or refine less",
+                     "lines of %lld cells of degree %d need on the device", (long long)m->cells, m->degree);
 }
 
 /* Where the batches begin, and the batch of each position. */
@@ -48,13 +40,9 @@ static TesStatus get_kernels(TesiLinePatches *l) {
   TesContext *ctx = l->p->context;
   TesStatus status = TES_OK;
   const TesiMapped *m = l->p->m;
-  char text[2][24];
   TesiProgram *program;
-  snprintf(text[0], sizeof text[0], "DIM=%d", m->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", m->n);
   const TesiProgramDesc desc = {
-      .file = "line_patch.cu",
-      .options = {m->precision == TES_SINGLE ? "real=float" : "real=double", text[0], text[1]}};
+      .file = "line_patch.cu", .real = m->precision, .macros = {{"DIM", m->dim}, {"N", m->n}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_line_to_modes", 0, &l->to_modes));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_line_solve", 0, &l->solve));
@@ -84,10 +72,6 @@ done:
   return status;
 }
 
-static TesiGrid grid_of(int64_t threads) {
-  return (TesiGrid){(unsigned)((threads + THREADS - 1) / THREADS), 1, 1};
-}
-
 TesStatus tesi_line_kernels_apply(const TesiLinePatches *l, const void *r, void *z) {
   TesContext *ctx = l->p->context;
   TesStatus status = TES_OK;
@@ -101,9 +85,12 @@ TesStatus tesi_line_kernels_apply(const TesiLinePatches *l, const void *r, void 
                       &positions};
   void *solve[] = {(void *)&l->gather.values, (void *)&l->factor_device, (void *)&l->first_device, &batches};
   void *to_nodes[] = {(void *)&l->gather.values, (void *)&l->batch_device, (void *)&l->S_device, &positions};
-  TES_TRY(tesi_kernel_launch(ctx, &l->to_modes, grid_of(positions * (int64_t)l->lanes), THREADS, 0, to_modes));
-  TES_TRY(tesi_kernel_launch(ctx, &l->solve, grid_of(l->batches * l->modes * l->lanes), THREADS, 0, solve));
-  TES_TRY(tesi_kernel_launch(ctx, &l->to_nodes, grid_of(positions * (int64_t)l->lanes), THREADS, 0, to_nodes));
+  TES_TRY(tesi_kernel_launch(ctx, &l->to_modes, tesi_grid(positions * (int64_t)l->lanes, THREADS), THREADS, 0,
+                             to_modes));
+  TES_TRY(tesi_kernel_launch(ctx, &l->solve, tesi_grid(l->batches * l->modes * l->lanes, THREADS), THREADS, 0,
+                             solve));
+  TES_TRY(tesi_kernel_launch(ctx, &l->to_nodes, tesi_grid(positions * (int64_t)l->lanes, THREADS), THREADS, 0,
+                             to_nodes));
   TES_TRY(tesi_gather_run(ctx, &l->gather, z));
 done:
   return status;

@@ -1,6 +1,7 @@
 /* Lines from the definition: A_l as a dense matrix, by elimination. No eigenvectors, no bands. */
 #include <string.h>
 #include "smoother/line_patch/line_patch.h"
+#include "smoother/solve_ref.h"
 
 enum { MOST = TESI_CELL_PATCH_NODES };
 
@@ -68,7 +69,7 @@ static TesStatus add_line(const TesiLinePatches *l, int64_t line, const double *
     const int64_t node = tesi_line_place(l->p, l->lines.cell + l->lines.first[line], length, i);
     x[i] = node < 0 ? 0 : weight[node] * r[node];
   }
-  tesi_solve_dense((int)size, A, x);
+  tesi_solve_ref(size, A, x);
   for (int64_t i = 0; i < size; i++) {
     const int64_t node = tesi_line_place(l->p, l->lines.cell + l->lines.first[line], length, i);
     if (node >= 0) z[node] += x[i];
@@ -85,8 +86,7 @@ TesStatus tesi_line_patches_apply_ref(const TesiCellPatches *p, const double *r,
   const TesiMapped *m = p->m;
   double *weight = NULL;
   const TesVector w = {.context = ctx, .length = m->length, .precision = m->precision, .data = p->weight};
-  TES_ALLOC(&weight, m->length);
-  TES_TRY(tes_vector_get(&w, weight));
+  TES_TRY(tesi_vector_read(&w, &weight));
   memset(z, 0, (size_t)m->length * sizeof *z);
   for (int64_t line = 0; line < p->lines->lines.count; line++)
     TES_TRY(add_line(p->lines, line, weight, r, z));

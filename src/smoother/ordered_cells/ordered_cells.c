@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/ascending.h"
 #include "operator/transport/transport_operator.h"
 #include "space/space.h"
 
@@ -12,11 +13,6 @@ typedef struct Entry {
   int32_t column;
   double value;
 } Entry;
-
-static int by_column(const void *a, const void *b) {
-  const Entry *x = a, *y = b;
-  return (x->column > y->column) - (x->column < y->column);
-}
 
 /* to <- rows and columns of `from` in the order of the sweep. */
 static TesStatus permute(TesContext *ctx, const TesiMatrix *from, const int32_t *order, TesiMatrix *to) {
@@ -36,7 +32,7 @@ static TesStatus permute(TesContext *ctx, const TesiMatrix *from, const int32_t 
     const int64_t first = from->row[order[i]], count = from->row[order[i] + 1] - first, at = to->row[i];
     for (int64_t e = 0; e < count; e++)
       line[e] = (Entry){rank[from->column[first + e]], from->value[first + e]};
-    qsort(line, (size_t)count, sizeof *line, by_column);
+    qsort(line, (size_t)count, sizeof *line, tesi_ascending_int32);
     for (int64_t e = 0; e < count; e++)
       to->column[at + e] = line[e].column, to->value[at + e] = line[e].value;
     to->row[i + 1] = at + count;

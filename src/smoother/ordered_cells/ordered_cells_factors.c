@@ -1,6 +1,7 @@
 /* Incomplete LU factors, row by row: see ordered_cells.h. */
 #include <math.h>
 #include <stdlib.h>
+#include "base/ascending.h"
 #include "smoother/ordered_cells/ordered_cells.h"
 
 /* A row of A on its way to a row of the factors. */
@@ -91,14 +92,9 @@ static void eliminate(Row *r, const int64_t *diagonal, int64_t room, TesiMatrix 
   }
 }
 
-static int ascending(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
 /* The part of U. */
 static void keep(Row *r, int64_t *diagonal, int64_t room, TesiMatrix *F) {
-  if (r->drop > 0) qsort(r->from, (size_t)r->froms, sizeof *r->from, ascending);
+  if (r->drop > 0) qsort(r->from, (size_t)r->froms, sizeof *r->from, tesi_ascending_int32);
   for (int64_t n = 0; n < r->froms; n++) {
     const int32_t column = r->from[n];
     r->is_in[column] = 0;

@@ -1,4 +1,5 @@
 /* The reference cell of the nested sweep: modes of its bubbles, and how they couple to its vertices. */
+#include "base/real.h"
 #include "basis/eigen.h"
 #include "basis/lagrange.h"
 #include "smoother/patch/patch_plan.h"
@@ -66,11 +67,7 @@ TesStatus tesi_patch_table(TesContext *ctx, TesPrecision precision, int count, i
   TesStatus status = TES_OK;
   void *table = NULL;
   TES_TRY(tesi_alloc(ctx, (size_t)(count + padding) + 1, tesi_precision_size(precision), &table));
-  for (int i = 0; i < count; i++)
-    if (precision == TES_DOUBLE)
-      ((double *)table)[i] = values[i];
-    else
-      ((float *)table)[i] = (float)values[i];
+  for (int i = 0; i < count; i++) tesi_number_set(precision, table, i, values[i]);
   *(void **)pointer_to_pointer = table;
 done:
   return status;

@@ -5,6 +5,8 @@
 #include "basis/kernel_tables.h"
 #include "device/kernel.h"
 #include "device/tuning.h"
+#include "device/upload.h"
+#include "operator/trial.h"
 #include "smoother/patch/patch.h"
 
 /* The cut of the work into blocks: cells per chunk, rows per block, smallest number of resident blocks per
@@ -76,25 +78,18 @@ static int block_threads(int dim, int k, Cut cut) {
   return round_up(tesi_max(work, cut.cells * k + 1), 32);
 }
 
-/* The kernel's macros for one cut. */
-typedef struct Text {
-  TesiProgramDesc desc; /* points into `option` */
-  char option[7][32];
-} Text;
-
-static void describe_program(const TesSmoother *smoother, const Cut cut, const char *tables, Text *t) {
-  const TesSpace *space = smoother->op->space;
-  static const char *const names[] = {"DIM",     "DEGREE",     "CELLS", "ROWS_A_BLOCK",
-                                      "THREADS", "MIN_BLOCKS", "PAD"};
-  const int values[] = {
-      space->dim, space->degree, cut.cells, cut.rows, block_threads(space->dim, space->degree, cut),
-      cut.blocks, cut.pad};
-  t->desc = (TesiProgramDesc){.file = "patch_rows.cu", .tables = tables};
-  t->desc.options[0] = smoother->op->precision == TES_SINGLE ? "real=float" : "real=double";
-  for (int i = 0; i < 7; i++) {
-    snprintf(t->option[i], sizeof t->option[i], "%s=%d", names[i], values[i]);
-    t->desc.options[i + 1] = t->option[i];
-  }
+static TesiProgramDesc program_of(const TesOperator *op, const Cut cut, const char *tables) {
+  const int dim = op->space->dim, k = op->space->degree;
+  return (TesiProgramDesc){.file = "patch_rows.cu",
+                           .real = op->precision,
+                           .macros = {{"DIM", dim},
+                                      {"DEGREE", k},
+                                      {"CELLS", cut.cells},
+                                      {"ROWS_A_BLOCK", cut.rows},
+                                      {"THREADS", block_threads(dim, k, cut)},
+                                      {"MIN_BLOCKS", cut.blocks},
+                                      {"PAD", cut.pad}},
+                           .tables = tables};
 }
 
 static TesStatus compile(const TesSmoother *smoother, Plan *plan, const Cut cut, TesiPatchNumbers *numbers) {
@@ -103,14 +98,13 @@ static TesStatus compile(const TesSmoother *smoother, Plan *plan, const Cut cut,
   const int k = smoother->op->space->degree, dim = smoother->op->space->dim;
   char *tables = NULL;
   TesiProgram *program;
-  Text text;
   plan->cut = cut;
   plan->threads = (unsigned)block_threads(dim, k, cut);
   plan->shared = shared_bytes(dim, k, cut, tesi_precision_size(smoother->op->precision));
   TES_TRY(tesi_kernel_tables(ctx, k, smoother->op->precision == TES_SINGLE ? "float" : "double", &tables,
                              numbers));
-  describe_program(smoother, cut, tables, &text);
-  TES_TRY(tesi_program_get(ctx, &text.desc, &program));
+  const TesiProgramDesc desc = program_of(smoother->op, cut, tables);
+  TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_rows", plan->shared, &plan->kernel));
   if (dim == 2) TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_edges", 0, &plan->edges));
 done:
@@ -135,22 +129,6 @@ static void fill_line(const TesiPatchNumbers *n, double nu, double *line, int st
 }
 
 /* Copies float64 values to the device in the smoother's precision. */
-static TesStatus upload(const TesSmoother *smoother, const double *values, int count, void **address) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const TesPrecision precision = smoother->op->precision;
-  float *single = NULL;
-  TES_ALLOC(&single, count);
-  for (int i = 0; i < count; i++) single[i] = (float)values[i];
-  TES_TRY(device->allocate(ctx, (size_t)count * tesi_precision_size(precision), address));
-  TES_TRY(device->to_device(ctx, *address, precision == TES_SINGLE ? (const void *)single : values,
-                            (size_t)count * tesi_precision_size(precision)));
-done:
-  tesi_free(ctx, &single);
-  return status;
-}
-
 static TesStatus make_tables(const TesSmoother *smoother, Plan *plan, const TesiPatchNumbers *n) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -170,8 +148,8 @@ static TesStatus make_tables(const TesSmoother *smoother, Plan *plan, const Tesi
     values[rows * lines + j] = plan->rz * n->a[j];
     values[rows * lines + m + j] = n->c[j];
   }
-  TES_TRY(upload(smoother, values, rows * lines, &plan->lines));
-  TES_TRY(upload(smoother, values + rows * lines, 2 * m, &plan->modes));
+  TES_TRY(tesi_upload_numbers(ctx, values, rows * lines, op->precision, &plan->lines));
+  TES_TRY(tesi_upload_numbers(ctx, values + rows * lines, 2 * m, op->precision, &plan->modes));
 done:
   tesi_free(ctx, &values);
   return status;
@@ -287,17 +265,16 @@ static bool is_served(const TesSpace *space) {
 
 /* ---- the choice of a cut by timing, 3D ----------------------------------------------------------------- */
 typedef struct Trial {
-  TesOperator op; /* number of cells of a box that represents a class of sizes; it is not set up itself */
-  TesiDiffusion diffusion;
+  TesiTrial box;
   TesSmoother smoother;
-  TesVector *b, *x;
   Cut cut[TESI_TUNING_CANDIDATES];
   int count;
 } Trial;
 
 static TesStatus run_trial(void *data) {
   const Trial *trial = data;
-  return apply(&trial->smoother, tes_vector_data(trial->b), tes_vector_data(trial->x), TES_FORWARD, false);
+  return apply(&trial->smoother, tes_vector_data(trial->box.x), tes_vector_data(trial->box.y), TES_FORWARD,
+               false);
 }
 
 static TesStatus time_cut(void *data, int candidate, double *seconds) {
@@ -318,29 +295,14 @@ done:
   return status;
 }
 
-/* Compilation of all candidates begins before the first is awaited. */
+static void describe_candidate(const void *data, int program, const char *tables, TesiProgramDesc *desc) {
+  const Trial *trial = data;
+  *desc = program_of(&trial->box.op, trial->cut[program], tables);
+}
+
 static void prepare_trial(void *data) {
   const Trial *trial = data;
-  TesContext *ctx = trial->smoother.context;
-  TesStatus status = TES_OK;
-  TesiProgram *program;
-  char *tables = NULL;
-  Text *text = NULL;
-  TesiProgramDesc descs[TESI_TUNING_CANDIDATES];
-  status = tesi_kernel_tables(ctx, trial->op.space->degree,
-                              trial->op.precision == TES_SINGLE ? "float" : "double", &tables, NULL);
-  if (status == TES_OK) status = tesi_alloc(ctx, (size_t)trial->count, sizeof *text, &text);
-  if (status == TES_OK) {
-    for (int i = 0; i < trial->count; i++) {
-      describe_program(&trial->smoother, trial->cut[i], tables, &text[i]);
-      descs[i] = text[i].desc;
-    }
-    for (int i = 0; i < trial->count && status == TES_OK; i++)
-      status = tesi_program_get(ctx, &descs[i], &program);
-  }
-  if (status != TES_OK) tesi_context_forget(ctx); /* the error appears again when the candidate is timed */
-  tesi_free(ctx, &tables);
-  tesi_free(ctx, &text);
+  tesi_trial_prepare(&trial->box, trial->count, describe_candidate, trial);
 }
 
 /* The default cut, and long chunks of few rows, which take the fewest steps through small boxes. */
@@ -359,29 +321,10 @@ static int list_cuts(int k, TesPrecision precision, Cut cuts[TESI_TUNING_CANDIDA
 }
 
 static TesStatus make_trial(const TesSmoother *smoother, int nodes, Trial *trial) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
-  TesMesh *mesh = NULL;
-  TesSpace *space = NULL;
-  const TesOperator *op = smoother->op;
-  const int k = op->space->degree, n = tesi_tuning_cells(nodes, k);
-  TES_TRY(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {n, n, n}}, &mesh));
-  TES_TRY(tes_space_create(ctx, &(TesSpaceDesc){.mesh = mesh, .degree = k}, &space));
-  trial->op.context = trial->smoother.context = ctx;
-  trial->op.precision = op->precision;
-  trial->op.kind = op->kind;
-  trial->diffusion.a = 1;
-  trial->op.data = &trial->diffusion;
-  trial->op.space = space;
-  trial->smoother.op = &trial->op;
-  space = NULL;
-  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->b));
-  TES_TRY(tes_vector_create(ctx, trial->op.space->length, op->precision, &trial->x));
-  TES_TRY(tes_vector_fill(trial->b, 0.7));
-done:
-  tes_mesh_destroy(&mesh);
-  tes_space_destroy(&space);
-  return status;
+  const int n = tesi_tuning_cells(nodes, smoother->op->space->degree);
+  trial->smoother.context = smoother->context;
+  trial->smoother.op = &trial->box.op;
+  return tesi_trial_create(smoother->context, smoother->op, (const int[]){n, n, n}, &trial->box);
 }
 
 static Cut choose_cut(const TesSmoother *smoother) {
@@ -402,9 +345,7 @@ static Cut choose_cut(const TesSmoother *smoother) {
     tuning.candidate[i] = text[i];
   }
   const int choice = make_trial(smoother, nodes, &trial) == TES_OK ? tesi_tune(smoother->context, &tuning) : 0;
-  tes_vector_destroy(&trial.b);
-  tes_vector_destroy(&trial.x);
-  tes_space_destroy(&trial.op.space);
+  tesi_trial_destroy(&trial.box);
   return trial.cut[choice];
 }
 

@@ -19,13 +19,10 @@ typedef struct Plan {
 TesStatus tesi_patch_local_compile(const TesOperator *op, TesiPatchLocal *local) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  enum { OPTIONS = 6 };
-  const bool single = op->precision == TES_SINGLE;
   const int dim = op->space->dim, nodes = tesi_max(1, 2 * op->space->degree - 1),
             lines = dim == 3 ? nodes * nodes : nodes;
   const size_t size = tesi_precision_size(op->precision), patch = (size_t)(lines * (nodes | 1)) * size;
   const int chunk = (int)(16 / size);
-  char text[OPTIONS][32];
   TesiProgram *program;
   local->nodes = nodes;
   local->row = (nodes + chunk - 1) / chunk * chunk;
@@ -35,13 +32,13 @@ TesStatus tesi_patch_local_compile(const TesOperator *op, TesiPatchLocal *local)
   const bool fits =
       (size_t)local->batch * patch <= SHARED_MOST && !getenv("TESSERA_PATCH_GLOBAL"); /* for tests */
   local->shared = fits ? (size_t)local->batch * patch : 0;
-  static const char *const names[OPTIONS] = {"DIM", "NODES", "PATCHES", "THREADS", "GLOBAL_WORK"};
-  const int values[OPTIONS] = {dim, nodes, local->batch, (int)local->threads, local->shared == 0};
-  TesiProgramDesc desc = {.file = "patch_local.cu", .options = {single ? "real=float" : "real=double"}};
-  for (int i = 0; i + 1 < OPTIONS; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 1] = text[i];
-  }
+  const TesiProgramDesc desc = {.file = "patch_local.cu",
+                                .real = op->precision,
+                                .macros = {{"DIM", dim},
+                                           {"NODES", nodes},
+                                           {"PATCHES", local->batch},
+                                           {"THREADS", (int)local->threads},
+                                           {"GLOBAL_WORK", local->shared == 0}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_local", local->shared, &local->kernel));
   local->most = local->shared ? 0 : WAVE;
@@ -86,28 +83,20 @@ void tesi_patch_local_destroy(TesContext *ctx, TesiPatchLocal *local) {
   device->release(ctx, &local->work);
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
+static TesStatus solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
   const Plan *plan = smoother->plan;
-  const TesOperator *op = smoother->op;
-  const TesiPatchLocal *local = &plan->local;
-  const bool additive = smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE;
-  const void *r = b; /* the residual of x = 0 */
-  bool fresh = zero_guess;
-  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->space->length, 0, x));
-  for (int i = 0; i < 8; i++) {
-    const int colour = sweep == TES_FORWARD ? i : 7 - i;
-    if (local->first_of_colour[colour] == local->first_of_colour[colour + 1]) continue;
-    if (!fresh) {
-      TES_TRY(op->table->residual(op, b, x, plan->r));
-      r = plan->r;
-    }
-    TES_TRY(tesi_patch_local_solve(op, local, colour, smoother->omega, r, x));
-    fresh = additive;
-  }
-done:
-  return status;
+  return tesi_patch_local_solve(smoother->op, &plan->local, colour, smoother->omega, r, x);
+}
+
+static bool is_empty(const TesSmoother *smoother, int colour) {
+  const int64_t *first = ((const Plan *)smoother->plan)->local.first_of_colour + colour;
+  return first[0] == first[1];
+}
+
+static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
+  static const TesiResidualSweep colours = {solve_colour, is_empty};
+  const Plan *plan = smoother->plan;
+  return tesi_sweep_residuals(smoother, &colours, plan->r, tesi_all_colours(8, sweep), b, x, zero_guess);
 }
 
 static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double *x, TesSweep sweep) {
@@ -146,10 +135,6 @@ static void destroy(TesSmoother *smoother) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = apply_ref, .cost = cost, .destroy = destroy};
 
-static TesStatus precondition(void *user, const void *r, void *z) {
-  return apply(user, r, z, TES_FORWARD, true);
-}
-
 /* The host makes the whole surrogate, which is then copied to the device. */
 static TesStatus fill_local(const TesSmoother *smoother, TesiPatchLocal *local) {
   TesContext *ctx = smoother->context;
@@ -177,10 +162,7 @@ TesStatus tesi_smoother_patch_local_init(TesSmoother *smoother) {
   TES_TRY(tesi_patch_local_compile(op, &plan->local));
   TES_TRY(fill_local(smoother, &plan->local));
   TES_TRY(tesi_operator_vector(op, &plan->r));
-  if (smoother->omega == 0) {
-    smoother->omega = 1;
-    if (additive) TES_TRY(tesi_additive_damping(op, precondition, smoother, &smoother->omega));
-  }
+  TES_TRY(tesi_patch_damping(smoother));
   smoother->symmetric = true;
   snprintf(smoother->description, sizeof smoother->description,
            "patch%s, %s local solves, omega %.3g, patch by patch in kernels: %d a block, %u threads%s%s",

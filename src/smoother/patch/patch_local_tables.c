@@ -1,6 +1,8 @@
 /* Eigenbases and places of vertex patches, made on the host and copied to the device. */
+#include "base/real.h"
 #include "basis/eigen.h"
 #include "basis/lagrange.h"
+#include "device/upload.h"
 #include "smoother/patch/patch_local.h"
 
 enum { N = 2 * TESI_MAX_DEGREE };
@@ -13,19 +15,13 @@ typedef struct Tables {
   void *values;
 } Tables;
 
-static void put(const Tables *t, int64_t at, double value) {
-  if (t->precision == TES_DOUBLE)
-    ((double *)t->values)[at] = value;
-  else
-    ((float *)t->values)[at] = (float)value;
-}
-
 /* Zeros beyond the m modes, and ones as their eigenvalues. */
 static void put_table(const Tables *t, int64_t number, int m, const double *S, const double *lambda) {
   const int64_t at = number * t->size;
   for (int i = 0; i < m; i++)
-    for (int j = 0; j < m; j++) put(t, at + i * t->row + j, S[i * m + j]);
-  for (int j = 0; j < t->row; j++) put(t, at + t->nodes * t->row + j, j < m ? lambda[j] : 1);
+    for (int j = 0; j < m; j++) tesi_number_set(t->precision, t->values, at + i * t->row + j, S[i * m + j]);
+  for (int j = 0; j < t->row; j++)
+    tesi_number_set(t->precision, t->values, at + t->nodes * t->row + j, j < m ? lambda[j] : 1);
 }
 
 static TesStatus make_tables(TesContext *ctx, const TesOperator *op, const TesiPatchLocal *local,
@@ -33,15 +29,6 @@ static TesStatus make_tables(TesContext *ctx, const TesOperator *op, const TesiP
   *tables = (Tables){op->precision, local->nodes, local->row, local->table_size, NULL};
   return tesi_alloc(ctx, (size_t)(count * local->table_size), tesi_precision_size(op->precision),
                     &tables->values);
-}
-
-static TesStatus send(const TesOperator *op, const void *host, size_t bytes, void **address) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, address));
-  TES_TRY(tesi_context_device(ctx)->to_device(ctx, *address, host, bytes));
-done:
-  return status;
 }
 
 /* ---- exact local matrices of a separable operator ------------------------------------------------------ */
@@ -139,9 +126,10 @@ TesStatus tesi_patch_local_separable(const TesOperator *op, TesiPatchLocal *loca
   TES_ALLOC(&patch, patches);
   list_patches(op, axis, first, local, patch);
   local->table_count = count;
-  TES_TRY(send(op, tables.values, (size_t)(count * local->table_size) * tesi_precision_size(op->precision),
-               &local->tables));
-  TES_TRY(send(op, patch, (size_t)patches * sizeof *patch, &local->patches));
+  TES_TRY(tesi_upload(op->context, tables.values,
+                      (size_t)(count * local->table_size) * tesi_precision_size(op->precision),
+                      &local->tables));
+  TES_TRY(tesi_upload(op->context, patch, (size_t)patches * sizeof *patch, &local->patches));
 done:
   for (int d = 0; d < 3; d++) tesi_surrogate_axis_destroy(ctx, &axis[d]);
   tesi_free(ctx, &tables.values);
@@ -156,8 +144,7 @@ static void put_lane(const Tables *t, int64_t number, const TesiSurrogate *s, in
   double S[N * N], lambda[N];
   for (int i = 0; i < m * m + m; i++) {
     const int64_t from = at + (int64_t)i * s->lanes + lane;
-    const double value = t->precision == TES_DOUBLE ? ((const double *)s->tables)[from]
-                                                    : (double)((const float *)s->tables)[from];
+    const double value = tesi_number_get(t->precision, s->tables, from);
     *(i < m * m ? &S[i] : &lambda[i - m * m]) = value;
   }
   put_table(t, number, m, S, lambda);
@@ -198,10 +185,10 @@ TesStatus tesi_patch_local_surrogate(const TesOperator *op, const TesiSurrogate 
   TES_TRY(make_tables(ctx, op, local, local->table_count, &tables));
   TES_ALLOC(&patch, patches);
   convert_groups(op, surrogate, local, &tables, patch);
-  TES_TRY(send(op, tables.values,
-               (size_t)(local->table_count * local->table_size) * tesi_precision_size(op->precision),
-               &local->tables));
-  TES_TRY(send(op, patch, (size_t)patches * sizeof *patch, &local->patches));
+  TES_TRY(tesi_upload(op->context, tables.values,
+                      (size_t)(local->table_count * local->table_size) * tesi_precision_size(op->precision),
+                      &local->tables));
+  TES_TRY(tesi_upload(op->context, patch, (size_t)patches * sizeof *patch, &local->patches));
 done:
   tesi_free(ctx, &tables.values);
   tesi_free(ctx, &patch);

@@ -172,7 +172,6 @@ TesStatus tesi_smoother_patch_q1_init(TesSmoother *smoother) {
   const TesSpace *space = smoother->op->space;
   const bool single = smoother->op->precision == TES_SINGLE;
   const size_t size = tesi_precision_size(smoother->op->precision);
-  char text[3][24];
   TesiProgram *program;
   Plan *plan = NULL;
   TES_NEW(&plan);
@@ -185,12 +184,12 @@ TesStatus tesi_smoother_patch_q1_init(TesSmoother *smoother) {
   plan->shared = 4 * (2 * (size_t)plan->threads + 3) * size;
   plan->shared_planes = plan->shared + (plan->cut.staged ? 16 * plan->threads * size : 0);
   fill_stencil(smoother->op, &plan->stencil);
-  snprintf(text[0], sizeof text[0], "THREADS=%u", plan->threads);
-  snprintf(text[1], sizeof text[1], "MIN_BLOCKS=%d", tesi_max(1, plan->cut.blocks));
-  snprintf(text[2], sizeof text[2], "STAGED=%d", plan->cut.staged);
   const TesiProgramDesc desc = {.file = "patch_q1.cu",
-                                .options = {single ? "real=float" : "real=double",
-                                            space->dim == 3 ? "DIM=3" : "DIM=2", text[0], text[1], text[2]}};
+                                .real = smoother->op->precision,
+                                .macros = {{"DIM", space->dim},
+                                           {"THREADS", (int)plan->threads},
+                                           {"MIN_BLOCKS", tesi_max(1, plan->cut.blocks)},
+                                           {"STAGED", plan->cut.staged}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_q1", plan->shared, &plan->rows));
   if (space->dim == 2) TES_TRY(tesi_kernel_get(ctx, program, "tesk_patch_q1_points", 0, &plan->points));

@@ -1,8 +1,7 @@
 #include "smoother/stokes_patch/stokes_lanes.h"
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/ascending.h"
 #include "device/kernel.h"
 #include "device/upload.h"
 #include "device/vector.h"
@@ -360,10 +359,6 @@ static int count_splits(const Making *m, int combination) {
   return m->split[0][kind[0]] + m->split[1][kind[1]] + m->split[2][kind[2]];
 }
 
-static int ascending(const void *a, const void *b) {
-  return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
-}
-
 static void list_colours(const Making *m, Lists *lists) {
   const TesiStokesPatchAxis *a = m->axis;
   TesiStokesLanes *l = m->lanes;
@@ -379,7 +374,7 @@ static void list_colours(const Making *m, Lists *lists) {
     append_copies(m, colour, lists);
     c->blocks = lists->blocks - c->first_block;
     c->copies = lists->copies - c->first_copy;
-    if (lists->copy) qsort(lists->copy + c->first_copy, (size_t)c->copies, sizeof(int), ascending);
+    if (lists->copy) qsort(lists->copy + c->first_copy, (size_t)c->copies, sizeof(int), tesi_ascending_int32);
   }
 }
 
@@ -416,22 +411,25 @@ static size_t shared_numbers(int n, const Cut *cut) {
 
 static TesStatus get_kernels(TesContext *ctx, int n, TesiStokesLanes *l) {
   TesStatus status = TES_OK;
-  const char *real = l->precision == TES_SINGLE ? "real=float" : "real=double";
-  static const char *const macros[] = {"N1",    "LANES", "THREADS", "BLOCKS", "TILE",  "LINES",
-                                       "INNER", "EVEN",  "HELD",    "PIECE",  "WIDTH", "PLAIN"};
-  enum { MACROS = sizeof macros / sizeof *macros };
   const Cut *c = &l->cut;
-  const int value[MACROS] = {n,        c->lanes, c->threads, c->blocks, c->tile,  c->lines,
-                             c->inner, l->even,  c->held,    c->piece,  c->width, c->plain};
-  char text[MACROS][24];
   TesiProgram *sweep, *order;
   l->shared = shared_numbers(n, c) * tesi_precision_size(l->precision) +
               TESK_LANES_ROWS * (size_t)c->lanes * sizeof(int) + 2 * sizeof(uint64_t);
-  for (int i = 0; i < MACROS; i++) snprintf(text[i], sizeof text[i], "%s=%d", macros[i], value[i]);
   const TesiProgramDesc lanes = {.file = "stokes_lanes.cu",
-                                 .options = {real, text[0], text[1], text[2], text[3], text[4], text[5],
-                                             text[6], text[7], text[8], text[9], text[10], text[11]}},
-                        orders = {.file = "stokes_lanes_order.cu", .options = {real, text[0]}};
+                                 .real = l->precision,
+                                 .macros = {{"N1", n},
+                                            {"LANES", c->lanes},
+                                            {"THREADS", c->threads},
+                                            {"BLOCKS", c->blocks},
+                                            {"TILE", c->tile},
+                                            {"LINES", c->lines},
+                                            {"INNER", c->inner},
+                                            {"EVEN", l->even},
+                                            {"HELD", c->held},
+                                            {"PIECE", c->piece},
+                                            {"WIDTH", c->width},
+                                            {"PLAIN", c->plain}}},
+                        orders = {.file = "stokes_lanes_order.cu", .real = l->precision, .macros = {{"N1", n}}};
   TES_TRY(tesi_program_get(ctx, &lanes, &sweep));
   TES_TRY(tesi_program_get(ctx, &orders, &order));
   TES_TRY(tesi_kernel_get(ctx, sweep, "tesk_stokes_lanes", l->shared, &l->kernel[SWEEP]));

@@ -91,20 +91,9 @@ static void copy_rest(const TesSmoother *smoother, int colour, const void *from,
 
 /* ---- sweeps -------------------------------------------------------------------------------------------- */
 
-static TesStatus apply_unfused(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
-                               bool zero_guess) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
-  const TesiStokesPatchPlan *p = smoother->plan;
-  const TesOperator *op = smoother->op;
-  for (int i = 0; i < colours.count; i++) {
-    const bool first = i == 0 && zero_guess;
-    if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
-    run_colour(smoother, colours.first + i * colours.step,
-               &(TesiStokesPatchJob){.r = first ? b : p->r, .x_new = x});
-  }
-done:
-  return status;
+static TesStatus solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
+  run_colour(smoother, colour, &(TesiStokesPatchJob){.r = r, .x_new = x});
+  return TES_OK;
 }
 
 /* Patches of a red or black colour do not know each other: x is changed where it stands. Those of other colours read
@@ -135,26 +124,21 @@ static int colours_of(const TesSmoother *smoother) {
 
 static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
                                bool zero_guess) {
+  static const TesiResidualSweep sweep = {.solve = solve_colour};
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
   const TesiStokesPatchPlan *p = smoother->plan;
   const TesOperator *op = smoother->op;
+  if (!p->fused) return tesi_sweep_residuals(smoother, &sweep, p->r, colours, b, x, zero_guess);
   if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  TES_TRY(p->fused ? apply_fused(smoother, b, x, colours)
-                   : apply_unfused(smoother, b, x, colours, zero_guess));
+  TES_TRY(apply_fused(smoother, b, x, colours));
 done:
   return status;
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
-  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
-}
-
 static TesStatus solve_cells(const TesSmoother *smoother, const void *b, bool ordered, void *x) {
-  const TesiStokesPatchPlan *p = smoother->plan;
   (void)ordered; /* sweeps of the processor have no order of their own */
-  return p->fused ? apply_fused(smoother, b, x, tesi_colour_of_cells())
-                  : apply_unfused(smoother, b, x, tesi_colour_of_cells(), false);
+  return apply_colours(smoother, b, x, tesi_colour_of_cells(), false);
 }
 
 /* Inner ones. Cells have one basis a direction, vertex patches parity in all directions. */
@@ -213,7 +197,7 @@ static TesStatus apply_ref(const TesSmoother *smoother, const double *b, double 
   return tesi_stokes_patch_sweep_ref(smoother->op, p->axis, p->red_black, b, x, sweep);
 }
 
-static const TesiSmootherTable table = {.apply = apply,
+static const TesiSmootherTable table = {.apply = tesi_sweep_all_colours,
                                         .apply_ref = apply_ref,
                                         .cost = cost,
                                         .destroy = destroy,

@@ -147,6 +147,10 @@ int tesi_stokes_patch_boxes(const TesiStokesPatchAxis axis[3]);
 void tesi_stokes_patch_box(const TesiStokesPatchAxis axis[3], int number, int colour[3]);
 bool tesi_stokes_patch_has_box(const TesiStokesPatchAxis axis[3], bool red_black, int colour,
                                const int box[3]);
+/* vertex[..] <- all patches, colour by colour, x fastest within each; first[colours + 1], of which colour c has
+ * first[c] .. first[c + 1] - 1. */
+void tesi_stokes_patch_list(const TesiStokesPatchAxis axis[3], int dim, bool red_black, int colours,
+                            int *first, int (*vertex)[3]);
 int tesi_stokes_patch_parity(int dim, const int vertex[3]);
 
 /* V's of work that a patch needs: arrays of its largest part. */

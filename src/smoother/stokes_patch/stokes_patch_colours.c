@@ -1,5 +1,6 @@
 /* Colours of patches: their numbers, which define their order in a sweep. */
 #include "smoother/stokes_patch/stokes_patch.h"
+#include <string.h>
 
 /* Of vertex patches in 3D: boxes by bits, x first, whether the vertex has an odd number there. The first are the cells
  * of a mesh half as fine. The next three are shifted in two directions, the others in one or three. So a patch comes as
@@ -63,4 +64,19 @@ bool tesi_stokes_patch_has_box(const TesiStokesPatchAxis axis[3], bool red_black
   if (in_two_colours(axis)) return (box[0] + box[1] + box[2]) % 2 == colour;
   tesi_stokes_patch_box(axis, red_black ? colour / 2 : colour, mine);
   return mine[0] == box[0] && mine[1] == box[1] && mine[2] == box[2];
+}
+
+void tesi_stokes_patch_list(const TesiStokesPatchAxis axis[3], int dim, bool red_black, int colours,
+                            int *first, int (*vertex)[3]) {
+  int count = 0;
+  for (int c = 0; c < colours; c++) {
+    first[c] = count;
+    for (int z = 0; z < axis[2].vertices; z++)
+      for (int y = 0; y < axis[1].vertices; y++)
+        for (int x = 0; x < axis[0].vertices; x++) {
+          const int at[3] = {x, y, z};
+          if (tesi_stokes_patch_colour(axis, dim, red_black, at) == c) memcpy(vertex[count++], at, sizeof at);
+        }
+  }
+  first[colours] = count;
 }

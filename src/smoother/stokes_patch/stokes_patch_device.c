@@ -30,64 +30,51 @@ done:
   return status;
 }
 
-/* Patches colour by colour; the x direction counts fastest, in colours and in vertices. */
-static void list_places(const TesSmoother *smoother, TesiStokesPlace *place) {
-  Plan *p = smoother->plan;
-  const TesiStokes *s = tesi_stokes_of(smoother->op);
-  const TesiStokesPatchAxis *a = p->axis;
-  int count = 0;
-  for (int c = 0; c < p->colours; c++) {
-    for (int z = 0; z < a[2].vertices; z++)
-      for (int y = 0; y < a[1].vertices; y++)
-        for (int x = 0; x < a[0].vertices; x++)
-          if (tesi_stokes_patch_colour(a, s->space->dim, smoother->red_black, (const int[]){x, y, z}) == c)
-            place[count++] = (TesiStokesPlace){
-                .vertex = {x, y, z}, .kind = {a[0].type[x], a[1].type[y], a[2].type[z]}, .nu = s->nu};
-    p->first[c + 1] = count;
-  }
-}
-
 static TesStatus fill_patches(const TesSmoother *smoother, Plan *p) {
   const TesOperator *op = smoother->op;
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   const TesiStokes *s = tesi_stokes_of(op);
   const TesiStokesPatchAxis *a = p->axis;
+  const int all = a[0].vertices * a[1].vertices * a[2].vertices;
   TesiStokesPlace *place = NULL;
+  int(*vertex)[3] = NULL;
   TesiStokesKind *kind[3] = {NULL, NULL, NULL};
   for (int d = 0; d < 3; d++) TES_TRY(tesi_stokes_patch_kinds(ctx, s->space, d, &p->axis[d], &kind[d]));
   TES_ALLOC(&p->first, p->colours + 1);
-  TES_ALLOC(&place, (int64_t)a[0].vertices * a[1].vertices * a[2].vertices);
-  list_places(smoother, place);
+  TES_ALLOC(&place, all);
+  TES_ALLOC(&vertex, all);
+  tesi_stokes_patch_list(a, s->space->dim, smoother->red_black, p->colours, p->first, vertex);
+  for (int i = 0; i < all; i++) {
+    place[i].nu = s->nu;
+    for (int d = 0; d < 3; d++) place[i].vertex[d] = vertex[i][d], place[i].kind[d] = a[d].type[vertex[i][d]];
+  }
   TES_TRY(tesi_stokes_patches_create(op, op->precision, (const TesiStokesKind *const *)kind,
                                      (const int[]){a[0].types, a[1].types, a[2].types}, place,
                                      p->first[p->colours], &p->patches));
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &kind[d]);
   tesi_free(ctx, &place);
+  tesi_free(ctx, &vertex);
   return status;
+}
+
+static TesStatus solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
+  const Plan *p = smoother->plan;
+  return tesi_stokes_patches_solve(smoother->context, &p->patches, false, p->first[colour],
+                                   p->first[colour + 1] - p->first[colour], r, x);
 }
 
 static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
                                bool zero_guess) {
+  static const TesiResidualSweep sweep = {.solve = solve_colour};
   TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
   const Plan *p = smoother->plan;
-  const TesOperator *op = smoother->op;
   if (p->lanes)
     return tesi_stokes_lanes_apply(ctx, p->lanes, b, x, colours, 1,
                                    zero_guess ? TESI_LANES_FROM_ZERO : TESI_LANES_FROM_X);
   if (p->plane) return tesi_stokes_plane_apply(ctx, p->plane, b, x, colours, zero_guess);
-  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  for (int i = 0; i < colours.count; i++) {
-    const int c = colours.first + i * colours.step;
-    const bool known = i == 0 && zero_guess;
-    if (!known) TES_TRY(op->table->residual(op, b, x, p->r));
-    TES_TRY(tesi_stokes_patches_solve(ctx, &p->patches, false, p->first[c], p->first[c + 1] - p->first[c],
-                                      known ? b : p->r, x));
-  }
-done:
-  return status;
+  return tesi_sweep_residuals(smoother, &sweep, p->r, colours, b, x, zero_guess);
 }
 
 static int colours_of(const TesSmoother *smoother) {
@@ -111,10 +98,6 @@ static int layer_blocks(const TesSmoother *smoother) {
 static void layer_block(const void *smoother, int number, int first, int end, int64_t *start, int64_t *count) {
   const Plan *p = ((const TesSmoother *)smoother)->plan;
   tesi_stokes_lanes_layers(p->lanes, number, first, end, start, count);
-}
-
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
-  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
 }
 
 static TesStatus solve_cells(const TesSmoother *smoother, const void *b, bool ordered, void *x) {
@@ -162,7 +145,7 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {.apply = apply,
+static const TesiSmootherTable table = {.apply = tesi_sweep_all_colours,
                                         .apply_ref = apply_ref,
                                         .cost = cost,
                                         .destroy = destroy,
@@ -221,8 +204,7 @@ TesStatus tesi_smoother_stokes_device_init(TesSmoother *smoother) {
     TES_TRY(tesi_stokes_plane_create(op, op->precision, p->axis, &p->plane));
   } else {
     TES_TRY(fill_patches(smoother, p));
-    TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)op->length * tesi_precision_size(op->precision),
-                                               &p->r));
+    TES_TRY(tesi_operator_vector(op, &p->r));
   }
   smoother->omega = 1;
   smoother->symmetric = true;

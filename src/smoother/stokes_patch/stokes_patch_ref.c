@@ -2,7 +2,6 @@
  * outside of a patch, and its pseudo-inverse by eigenvectors. For tests; small meshes. */
 #include <lapacke.h>
 #include <math.h>
-#include <string.h>
 #include "basis/blas.h"
 #include "smoother/stokes_patch/stokes_patch.h"
 

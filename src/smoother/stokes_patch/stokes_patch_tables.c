@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/afford.h"
+#include "base/real.h"
 #include "smoother/stokes_patch/stokes_patch.h"
 
 /* Where numbers are appended. */
@@ -13,10 +15,7 @@ typedef struct Writer {
 } Writer;
 
 static void put_number(Writer *w, double value) {
-  if (w->precision == TES_DOUBLE)
-    ((double *)w->numbers)[w->at++] = value;
-  else
-    ((float *)w->numbers)[w->at++] = (float)value;
+  tesi_number_set(w->precision, w->numbers, w->at++, value);
 }
 
 /* factor A[row .. row + rows][column .. column + columns] of a matrix with `width` columns, or its transpose. */
@@ -325,13 +324,11 @@ static TesStatus choose_like(const TesSmoother *smoother, TesiStokesPatchPlan *p
   if (p->iterates || bytes_of(smoother, p, like) <= (exact ? room : most)) return TES_OK;
   for (int d = 0; d < p->space->dim && !exact; d++) TES_TRY(find_like(ctx, p, d, like[d]));
   p->iterates = !exact;
-  const double needed = bytes_of(smoother, p, like);
-  if (needed > room)
-    TES_FAIL(
-        TES_OUT_OF_MEMORY,
-        "%d kinds of patches with Schur complements of %d need %.3g GiB, %.3g GiB are free: use equal cells "
-        "in more directions, fewer cells or a lower degree%s",
-        p->kinds, p->pressures, needed / gib, room / gib, exact ? ", or the local solver auto" : "");
+  TES_TRY(tesi_afford(
+      ctx, bytes_of(smoother, p, like), room,
+      exact ? "use equal cells in more directions, fewer cells, a lower degree or the local solver auto"
+            : "use equal cells in more directions, fewer cells or a lower degree",
+      "%d kinds of patches with Schur complements of %d need", p->kinds, p->pressures));
 done:
   return status;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/real.h"
 #include "base/team.h"
 #include "device/upload.h"
 
@@ -87,19 +88,15 @@ static TesStatus list_patches(TesContext *ctx, TesiStokesVaryingPlan *p) {
   TesStatus status = TES_OK;
   const TesiStokesPatchAxis *a = p->axis;
   const int all = a[0].vertices * a[1].vertices * a[2].vertices;
-  int count = 0;
+  int(*vertex)[3] = NULL;
   p->colours = tesi_stokes_patch_boxes(a);
   TES_ALLOC(&p->first, p->colours + 1);
   TES_ALLOC(&p->patch, all);
-  for (int c = 0; c < p->colours; c++) {
-    for (int v = 0; v < all; v++) {
-      const int vertex[3] = {v % a[0].vertices, v / a[0].vertices % a[1].vertices,
-                             v / a[0].vertices / a[1].vertices};
-      if (tesi_stokes_patch_colour(a, 3, false, vertex) == c) p->patch[count++] = patch_at(p, vertex);
-    }
-    p->first[c + 1] = count;
-  }
+  TES_ALLOC(&vertex, all);
+  tesi_stokes_patch_list(a, 3, false, p->colours, p->first, vertex);
+  for (int i = 0; i < all; i++) p->patch[i] = patch_at(p, vertex[i]);
 done:
+  tesi_free(ctx, &vertex);
   return status;
 }
 
@@ -234,17 +231,6 @@ done:
 
 /* ---- sweeps -------------------------------------------------------------------------------------------- */
 
-static double get(TesPrecision precision, const void *v, int64_t i) {
-  return precision == TES_DOUBLE ? ((const double *)v)[i] : (double)((const float *)v)[i];
-}
-
-static void add(TesPrecision precision, void *v, int64_t i, double value) {
-  if (precision == TES_DOUBLE)
-    ((double *)v)[i] += value;
-  else
-    ((float *)v)[i] += (float)value;
-}
-
 typedef struct Colour {
   const TesiStokesVaryingPlan *plan;
   TesPrecision precision;
@@ -259,7 +245,7 @@ static void solve_exactly(const Colour *c, const TesiVaryingPatch *patch, double
   const int parts = p->stokes->stokes.space->parts, n = patch_size(p, patch);
   for (int part = 0, i = 0; part < parts; part++)
     for (int j = 0; j < part_size(p, patch, part); j++)
-      work[i++] = get(c->precision, c->r, number_of(p, patch, part, j));
+      work[i++] = tesi_number_get(c->precision, c->r, number_of(p, patch, part, j));
   for (int part = 0, i = 0; part < parts; part++)
     for (int j = 0; j < part_size(p, patch, part); j++, i++) {
       double sum = 0;
@@ -268,7 +254,7 @@ static void solve_exactly(const Colour *c, const TesiVaryingPatch *patch, double
       else
         for (int k = 0; k < n; k++)
           sum += (double)((const float *)patch->exact)[(int64_t)i * n + k] * work[k];
-      add(c->precision, c->x, number_of(p, patch, part, j), sum);
+      tesi_number_add(c->precision, c->x, number_of(p, patch, part, j), sum);
     }
 }
 
@@ -280,12 +266,12 @@ static void solve_scaled(const Colour *c, const TesiVaryingPatch *patch, double 
   for (int i = 0; i <= dim; i++) {
     part[i] = work + (2 + i) * most;
     for (int j = 0; j < part_size(p, patch, i); j++)
-      part[i][j] = get(c->precision, c->r, number_of(p, patch, i, j)) * (i == dim ? patch->c : 1);
+      part[i][j] = tesi_number_get(c->precision, c->r, number_of(p, patch, i, j)) * (i == dim ? patch->c : 1);
   }
   tesi_stokes_local_solve(&t->local, t->S, part, work);
   for (int i = 0; i <= dim; i++)
     for (int j = 0; j < part_size(p, patch, i); j++)
-      add(c->precision, c->x, number_of(p, patch, i, j), part[i][j] / (i == dim ? 1 : patch->c));
+      tesi_number_add(c->precision, c->x, number_of(p, patch, i, j), part[i][j] / (i == dim ? 1 : patch->c));
 }
 
 static void run_patches(const void *data, TesiSpan span) {
@@ -305,30 +291,20 @@ static int colours_of(const TesSmoother *smoother) {
   return p->colours;
 }
 
-static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
-                               bool zero_guess) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
+static TesStatus solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
   const TesiStokesVaryingPlan *p = smoother->plan;
-  const TesOperator *op = smoother->op;
-  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->length, 0, x));
-  for (int i = 0; i < colours.count; i++) {
-    const bool first = i == 0 && zero_guess;
-    const int colour = colours.first + i * colours.step, start = p->first[colour];
-    if (!first) TES_TRY(op->table->residual(op, b, x, p->r));
-    if (p->scaled) {
-      TES_TRY(tesi_stokes_varying_patches_solve(ctx, p, colour, first ? b : p->r, x));
-      continue;
-    }
-    const Colour c = {.plan = p, .precision = op->precision, .first = start, .r = first ? b : p->r, .x = x};
-    tesi_team_share(p->threads, p->first[colour + 1] - start, 1, run_patches, &c);
-  }
-done:
-  return status;
+  const int start = p->first[colour];
+  if (p->scaled) return tesi_stokes_varying_patches_solve(smoother->context, p, colour, r, x);
+  tesi_team_share(p->threads, p->first[colour + 1] - start, 1, run_patches,
+                  &(Colour){.plan = p, .precision = smoother->op->precision, .first = start, .r = r, .x = x});
+  return TES_OK;
 }
 
-static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
-  return apply_colours(smoother, b, x, tesi_all_colours(colours_of(smoother), sweep), zero_guess);
+static TesStatus apply_colours(const TesSmoother *smoother, const void *b, void *x, TesiColours colours,
+                               bool zero_guess) {
+  static const TesiResidualSweep sweep = {.solve = solve_colour};
+  const TesiStokesVaryingPlan *p = smoother->plan;
+  return tesi_sweep_residuals(smoother, &sweep, p->r, colours, b, x, zero_guess);
 }
 
 /* Exact solves of all patches: what is done where all of them are exact, or where the form is the gradient's with a
@@ -369,7 +345,7 @@ static void destroy(TesSmoother *smoother) {
   tesi_free(ctx, &smoother->plan);
 }
 
-static const TesiSmootherTable table = {.apply = apply,
+static const TesiSmootherTable table = {.apply = tesi_sweep_all_colours,
                                         .apply_ref = apply_ref,
                                         .cost = cost,
                                         .destroy = destroy,

@@ -1,6 +1,6 @@
 #include "smoother/stokes_patch/stokes_patches.h"
-#include <stdio.h>
 #include <stdlib.h>
+#include "base/afford.h"
 #include "device/upload.h"
 #include "space/rt_device.h"
 
@@ -54,16 +54,10 @@ done:
 }
 
 static TesStatus check_room(TesContext *ctx, double count, double size) {
-  TesStatus status = TES_OK;
-  const double room = (double)tesi_context_device(ctx)->available(ctx) / 2, gib = 1 << 30;
-  if (count * size > room)
-    TES_FAIL(
-        TES_OUT_OF_MEMORY,
-        "%.0f kinds of patches with inverse Schur complements of %.3g MB need %.3g GiB, %.3g GiB are free on "
-        "the device: use equal cells in more directions, fewer cells or a lower degree",
-        count, 1e-6 * size, count * size / gib, room / gib);
-done:
-  return status;
+  return tesi_afford(ctx, count * size, (double)tesi_context_device(ctx)->available(ctx) / 2,
+                     "use equal cells in more directions, fewer cells or a lower degree",
+                     "%.0f kinds of patches with inverse Schur complements of %.3g MB need on the device",
+                     count, 1e-6 * size);
 }
 
 /* Combination of kinds number i: the x direction counts fastest. */
@@ -206,14 +200,12 @@ static TesStatus compile(TesContext *ctx, int dim, TesiStokesPatches *p) {
   TesStatus status = TES_OK;
   const int most = p->arguments.most;
   const size_t memory = (size_t)(dim + 2) * (size_t)most * tesi_precision_size(p->precision);
-  char threads[24];
   TesiProgram *program;
   p->threads = (unsigned)tesi_min(256, (most + 31) / 32 * 32);
   p->shared = memory <= SHARED_MOST && !getenv("TESSERA_PATCH_GLOBAL") /* for tests */ ? memory : 0;
-  snprintf(threads, sizeof threads, "THREADS=%u", p->threads);
   const TesiProgramDesc desc = {.file = "stokes_patch.cu",
-                                .options = {p->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            threads, p->shared ? "GLOBAL_WORK=0" : "GLOBAL_WORK=1"}};
+                                .real = p->precision,
+                                .macros = {{"THREADS", (int)p->threads}, {"GLOBAL_WORK", !p->shared}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_stokes_patch", p->shared, &p->kernel));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_stokes_patch_exact", p->shared, &p->exact));

@@ -1,6 +1,5 @@
 #include "smoother/stokes_patch/stokes_plane.h"
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include "device/kernel.h"
 #include "device/upload.h"
@@ -218,22 +217,20 @@ static TesStatus get_kernel(TesContext *ctx, TesiStokesPlane *p) {
   const size_t size = tesi_precision_size(p->precision),
                kinds = (size_t)(p->arguments.kinds[0] + p->arguments.kinds[1]),
                tables = kinds * (size_t)tesi_plane_table_size(p->n, p->open) * size;
-  char text[6][24];
   TesiProgram *program;
   p->cut = cut_of(p);
   p->tables_shared = tables <= TABLES;
   const int numbers = p->cut.patches * (4 * L * L + 2 * (L - 1) * L) + (p->cut.patches + 3) / 4 * 4;
   p->shared = (size_t)numbers * size + (size_t)p->cut.patches * sizeof(TeskPlanePatch) +
               (p->tables_shared ? tables : 0);
-  snprintf(text[0], sizeof text[0], "N1=%d", p->n);
-  snprintf(text[1], sizeof text[1], "PATCHES=%d", p->cut.patches);
-  snprintf(text[2], sizeof text[2], "THREADS=%d", p->cut.threads);
-  snprintf(text[3], sizeof text[3], "BLOCKS=%d", p->cut.blocks);
-  snprintf(text[4], sizeof text[4], "OPEN=%d", p->open);
-  snprintf(text[5], sizeof text[5], "TABLES=%d", p->tables_shared);
   const TesiProgramDesc desc = {.file = "stokes_plane.cu",
-                                .options = {p->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[0], text[1], text[2], text[3], text[4], text[5]}};
+                                .real = p->precision,
+                                .macros = {{"N1", p->n},
+                                           {"PATCHES", p->cut.patches},
+                                           {"THREADS", p->cut.threads},
+                                           {"BLOCKS", p->cut.blocks},
+                                           {"OPEN", p->open},
+                                           {"TABLES", p->tables_shared}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_stokes_plane", p->shared, &p->kernel));
 done:

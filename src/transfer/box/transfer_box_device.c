@@ -2,11 +2,12 @@
  * (src/kernels/transfer_box.cu), and restriction too on small boxes. Otherwise (src/kernels/transfer.cu) each refined
  * direction is one pass. Prolongation begins with x and restriction ends with x: its accesses are strided, and the
  * arrays are smallest there. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "basis/gauss.h"
 #include "device/kernel.h"
+#include "device/table_text.h"
+#include "device/upload.h"
 #include "transfer/transfer.h"
 
 typedef struct Pass {
@@ -35,43 +36,19 @@ static bool is_refined(const TesiEmbedding *e) {
   return e->step > e->degree;
 }
 
-/* tesk_e as text. */
 static TesStatus print_embedding(TesContext *ctx, const TesiEmbedding *e, const char *type, char **text) {
-  TesStatus status = TES_OK;
-  const int count = (e->step + 1) * (e->degree + 1);
-  const size_t size = (size_t)count * 28 + 64;
-  *text = NULL;
-  TES_TRY(tesi_alloc(ctx, size, 1, text));
-  size_t used = (size_t)snprintf(*text, size, "TESK_TABLE(%s, tesk_e, {", type);
-  for (int i = 0; i < count; i++)
-    used += (size_t)snprintf(*text + used, size - used, "%s%.17g", i ? ", " : "", e->E[i]);
-  snprintf(*text + used, size - used, "})\n");
-done:
-  return status;
-}
-
-/* E from `first` on, `count` numbers. */
-static TesStatus upload(const TesTransfer *transfer, const double *first, int count, void **address) {
-  TesContext *ctx = transfer->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  const bool single = transfer->precision == TES_SINGLE;
-  const size_t bytes = (size_t)count * tesi_precision_size(transfer->precision);
-  float *values = NULL;
-  TES_ALLOC(&values, count);
-  for (int i = 0; i < count; i++) values[i] = (float)first[i];
-  TES_TRY(device->allocate(ctx, bytes, address));
-  TES_TRY(device->to_device(ctx, *address, single ? (const void *)values : first, bytes));
-done:
-  tesi_free(ctx, &values);
-  return status;
+  TesiTableText t = {.context = ctx, .type = type};
+  tesi_table_text_add(&t, "e", e->E, (e->step + 1) * (e->degree + 1));
+  return tesi_table_text_end(&t, text);
 }
 
 /* The parts of the tables that kernels do not have as text: of all cells, or of the last cell. */
 static TesStatus upload_embedding(const TesTransfer *transfer, const TesiEmbedding *e, void **address) {
   const int n = e->degree + 1, size = (e->step + 1) * n, last = (e->last_step + 1) * n;
-  if (!e->uniform) return upload(transfer, e->E, size * (e->cells - 1) + last, address);
-  return e->odd_end ? upload(transfer, e->E + size, last, address) : TES_OK;
+  const int64_t all = size * ((int64_t)e->cells - 1) + last;
+  if (e->uniform && !e->odd_end) return TES_OK;
+  return tesi_upload_numbers(transfer->context, e->uniform ? e->E + size : e->E, e->uniform ? last : all,
+                             transfer->precision, address);
 }
 
 static TesStatus create_pass(const TesTransfer *transfer, Pass *pass) {
@@ -79,18 +56,19 @@ static TesStatus create_pass(const TesTransfer *transfer, Pass *pass) {
   TesStatus status = TES_OK;
   const TesiEmbedding *e = &transfer->embedding[pass->direction];
   const char *type = transfer->precision == TES_SINGLE ? "float" : "double";
-  char real[16], degree[24], step[24], last[24], *tables = NULL;
+  char *tables = NULL;
   TesiProgram *program;
-  snprintf(real, sizeof real, "real=%s", type);
-  snprintf(degree, sizeof degree, "DEGREE=%d", e->degree);
-  snprintf(step, sizeof step, "STEP=%d", e->step);
-  snprintf(last, sizeof last, "LAST_STEP=%d", e->last_step);
   if (e->uniform) TES_TRY(print_embedding(ctx, e, type, &tables));
   TES_TRY(upload_embedding(transfer, e, &pass->embedding));
   const TesiProgramDesc desc = {.file = "transfer.cu",
-                                .options = {real, degree, step, last, e->uniform ? "UNIFORM=1" : "UNIFORM=0",
-                                            e->odd_end ? "ODD_END=1" : "ODD_END=0",
-                                            e->degree > 8 ? "TESK_CONSTANT_TABLES=1" : NULL}, /* read by row */
+                                .real = transfer->precision,
+                                .macros = {{"DEGREE", e->degree},
+                                           {"STEP", e->step},
+                                           {"LAST_STEP", e->last_step},
+                                           {"UNIFORM", e->uniform},
+                                           {"ODD_END", e->odd_end},
+                                           /* read by row */
+                                           {e->degree > 8 ? "TESK_CONSTANT_TABLES" : NULL, 1}},
                                 .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate", 0, &pass->prolongate));
@@ -145,17 +123,18 @@ static TesStatus create_box(const TesTransfer *transfer, Box *box) {
   const int k = e->degree;
   const bool small = transfer->fine->length < SMALL && !(given && !strcmp(given, "large"));
   const size_t size = tesi_precision_size(transfer->precision), w = 4 * (size_t)k, n = (size_t)k + 1;
-  char text[5][24], *tables = NULL;
+  char *tables = NULL;
   TesiProgram *program;
   choose_box(k, small, box->cells);
-  snprintf(text[0], sizeof text[0], "real=%s", type);
-  snprintf(text[1], sizeof text[1], "DEGREE=%d", k);
-  for (int d = 0; d < 3; d++) snprintf(text[2 + d], sizeof text[0], "CELLS_%c=%d", 'X' + d, box->cells[d]);
   TES_TRY(print_embedding(ctx, e, type, &tables));
   const TesiProgramDesc desc = {
       .file = "transfer_box.cu",
-      .options = {text[0], text[1], text[2], text[3], text[4],
-                  transfer->precision == TES_DOUBLE ? "TESK_CONSTANT_TABLES=1" : NULL},
+      .real = transfer->precision,
+      .macros = {{"DEGREE", k},
+                 {"CELLS_X", box->cells[0]},
+                 {"CELLS_Y", box->cells[1]},
+                 {"CELLS_Z", box->cells[2]},
+                 {transfer->precision == TES_DOUBLE ? "TESK_CONSTANT_TABLES" : NULL, 1}},
       .tables = tables};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   box->shared = box_bytes(k, box->cells, size);
@@ -208,11 +187,6 @@ static TesStatus restrict_box(const TesTransfer *transfer, const void *fine, voi
 }
 
 /* ---- passes -------------------------------------------------------------------------------------------- */
-static TesiGrid grid_of(long long cells) {
-  const long long blocks = (cells + 255) / 256, most = 1 << 20;
-  return (TesiGrid){(unsigned)(blocks < most ? blocks : most), 1, 1};
-}
-
 static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
@@ -232,7 +206,8 @@ static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, boo
     int cells = transfer->embedding[pass->direction].cells, adds = last && add;
     extents(transfer, pass->direction, pass->direction, &inner, &outer);
     void *arguments[] = {&from, &to, (void *)&pass->embedding, &inner, &cells, &outer, &adds};
-    TES_TRY(tesi_kernel_launch(ctx, &pass->prolongate, grid_of(inner * cells * outer), 256, 0, arguments));
+    TES_TRY(tesi_kernel_launch(ctx, &pass->prolongate, tesi_grid_most(inner * cells * outer, 256, 1 << 20),
+                               256, 0, arguments));
     from = to;
   }
 done:
@@ -256,7 +231,8 @@ static TesStatus restrict_(const TesTransfer *transfer, const void *fine, void *
     int cells = e->cells, lower = e->natural[0], upper = e->natural[1];
     extents(transfer, pass->direction, pass->direction, &inner, &outer);
     void *arguments[] = {&from, &to, (void *)&pass->embedding, &inner, &cells, &outer, &lower, &upper};
-    TES_TRY(tesi_kernel_launch(ctx, &pass->restrict_, grid_of(inner * cells * outer), 256, 0, arguments));
+    TES_TRY(tesi_kernel_launch(ctx, &pass->restrict_, tesi_grid_most(inner * cells * outer, 256, 1 << 20),
+                               256, 0, arguments));
     from = to;
   }
 done:

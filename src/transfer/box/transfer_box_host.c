@@ -1,5 +1,6 @@
 /* Host transfers: tables of the embeddings, tasks with their workspace, kernels chosen by the context's SIMD width. */
 #include <math.h>
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "transfer/box/transfer_box_plan.h"
@@ -93,23 +94,18 @@ static TesiEmbeddingKind kind_of(const TesiEmbedding *e, int first, int end) {
   return TESI_MIRRORED;
 }
 
-static void set_real(const TesTransfer *transfer, void *array, size_t i, double value) {
-  if (transfer->precision == TES_DOUBLE)
-    ((double *)array)[i] = value;
-  else
-    ((float *)array)[i] = (float)value;
-}
-
 /* The table of one cell: transfer_box_plan.h. */
 static void fill_table(const TesTransfer *transfer, const double *E, int k, TesiEmbeddingKind kind,
                        void *tables, size_t at) {
   const int n = k + 1;
   for (int f = 1; f < tesi_transfer_step(kind, k) && (kind == TESI_GENERAL || kind == TESI_THREE); f++)
-    for (int p = 0; p <= k; p++) set_real(transfer, tables, at++, E[f * n + p]);
+    for (int p = 0; p <= k; p++) tesi_number_set(transfer->precision, tables, at++, E[f * n + p]);
   for (int f = 1; f <= k && kind == TESI_MIRRORED; f++)
-    for (int p = 0; p <= k / 2; p++) set_real(transfer, tables, at++, (E[f * n + p] + E[f * n + k - p]) / 2);
+    for (int p = 0; p <= k / 2; p++)
+      tesi_number_set(transfer->precision, tables, at++, (E[f * n + p] + E[f * n + k - p]) / 2);
   for (int f = 1; f < k && kind == TESI_MIRRORED; f++)
-    for (int p = 0; p < n / 2; p++) set_real(transfer, tables, at++, (E[f * n + p] - E[f * n + k - p]) / 2);
+    for (int p = 0; p < n / 2; p++)
+      tesi_number_set(transfer->precision, tables, at++, (E[f * n + p] - E[f * n + k - p]) / 2);
 }
 
 static TesStatus fill_axis(const TesTransfer *transfer, int d, TesiTransferAxis *axis) {

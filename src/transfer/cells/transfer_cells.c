@@ -1,6 +1,7 @@
 /* Transfers cell by cell: families, who writes a node, tables, chunks; the loops are in transfer_cells_body.h. */
 #include "transfer/cells/transfer_cells.h"
 #include <string.h>
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/work.h"
 #include "basis/lagrange.h"
@@ -28,11 +29,7 @@ static void prolongate_chunks(const void *data, TesiSpan span) {
 
 /* What another rank writes comes from there. */
 static void clear_others(const TesiCellsTransfer *t, TesPrecision precision, void *fine) {
-  for (int64_t i = 0; i < t->others_count; i++)
-    if (precision == TES_DOUBLE)
-      ((double *)fine)[t->others[i]] = 0;
-    else
-      ((float *)fine)[t->others[i]] = 0;
+  for (int64_t i = 0; i < t->others_count; i++) tesi_number_set(precision, fine, t->others[i], 0);
 }
 
 static TesStatus prolongate(const TesTransfer *transfer, const void *coarse, bool add, void *fine) {
@@ -256,12 +253,10 @@ static TesStatus store(const TesTransfer *transfer, int rows, int columns, const
   TES_TRY(tesi_alloc(ctx, count, tesi_precision_size(transfer->precision), plain));
   TES_TRY(tesi_alloc(ctx, count, tesi_precision_size(transfer->precision), transposed));
   for (int r = 0; r < rows; r++)
-    for (int c = 0; c < columns; c++)
-      if (transfer->precision == TES_DOUBLE) {
-        ((double *)*plain)[r * columns + c] = ((double *)*transposed)[c * rows + r] = E[r * columns + c];
-      } else {
-        ((float *)*plain)[r * columns + c] = ((float *)*transposed)[c * rows + r] = (float)E[r * columns + c];
-      }
+    for (int c = 0; c < columns; c++) {
+      tesi_number_set(transfer->precision, *plain, r * columns + c, E[r * columns + c]);
+      tesi_number_set(transfer->precision, *transposed, c * rows + r, E[r * columns + c]);
+    }
 done:
   return status;
 }

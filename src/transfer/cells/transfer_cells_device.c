@@ -1,12 +1,12 @@
 /* Transfers between forests as kernels: lists of the refined and of the other coarse cells, and the places of each
  * coarse node in the cells (src/kernels/transfer_cells.cu). */
-#include <stdio.h>
 #include <string.h>
+#include "base/real.h"
 #include "base/team.h"
 #include "device/copies.h"
 #include "device/gather.h"
-#include "device/kernel_numbers.h"
 #include "device/links.h"
+#include "device/table_text.h"
 #include "device/upload.h"
 #include "space/space.h"
 #include "transfer/cells/transfer_cells.h"
@@ -49,14 +49,15 @@ static TesStatus make_tables(const TesTransfer *transfer, bool refined, char **t
   for (int r = 0; r < (rows + 1) / 2; r++)
     for (int c = 0; c < half; c++) {
       const int at = r * m + c, opposite = r * m + m - 1 - c;
-      const double v = single ? ((float *)t->E[refined])[at] : ((double *)t->E[refined])[at],
-                   w = single ? ((float *)t->E[refined])[opposite] : ((double *)t->E[refined])[opposite];
+      const double v = tesi_number_get(transfer->precision, t->E[refined], at),
+                   w = tesi_number_get(transfer->precision, t->E[refined], opposite);
       even[r * half + c] = at == opposite ? v : (v + w) / 2;
       if (c < m / 2) odd[r * (m / 2) + c] = (v - w) / 2;
     }
-  const TesiKernelNumbers tables[] = {{.name = "ee", .count = (rows + 1) / 2 * half, .values = even},
-                                      {.name = "eo", .count = (rows + 1) / 2 * (m / 2), .values = odd}};
-  TES_TRY(tesi_kernel_numbers(ctx, single ? "float" : "double", 2, tables, text));
+  TesiTableText tables = {.context = ctx, .type = single ? "float" : "double"};
+  tesi_table_text_add(&tables, "ee", even, (rows + 1) / 2 * half);
+  tesi_table_text_add(&tables, "eo", odd, (rows + 1) / 2 * (m / 2));
+  TES_TRY(tesi_table_text_end(&tables, text));
 done:
   tesi_free(ctx, &even);
   return status;
@@ -66,20 +67,20 @@ static TesStatus get_kernels(const TesTransfer *transfer, bool refined, Kind *ki
   TesContext *ctx = transfer->context;
   TesStatus status = TES_OK;
   const TesiCellsTransfer *t = transfer->plan;
-  const bool single = transfer->precision == TES_SINGLE;
-  char text[6][24], *tables = NULL;
+  char *tables = NULL;
   TesiProgram *program;
   TES_TRY(make_tables(transfer, refined, &tables));
-  snprintf(text[0], sizeof text[0], "DIM=%d", t->dim);
-  snprintf(text[1], sizeof text[1], "M=%d", t->m);
-  snprintf(text[2], sizeof text[2], "N=%d", t->n);
-  snprintf(text[3], sizeof text[3], "REFINED=%d", refined);
-  snprintf(text[4], sizeof text[4], "CELLS=%d", kind->cells);
-  snprintf(text[5], sizeof text[5], "THREADS=%d", kind->threads);
-  const TesiProgramDesc desc = {.file = "transfer_cells.cu",
-                                .tables = tables,
-                                .options = {single ? "real=float" : "real=double", text[0], text[1], text[2],
-                                            text[3], text[4], text[5], single ? NULL : "TESK_CONSTANT_TABLES"}};
+  const TesiProgramDesc desc = {
+      .file = "transfer_cells.cu",
+      .tables = tables,
+      .real = transfer->precision,
+      .macros = {{"DIM", t->dim},
+                 {"M", t->m},
+                 {"N", t->n},
+                 {"REFINED", refined},
+                 {"CELLS", kind->cells},
+                 {"THREADS", kind->threads},
+                 {transfer->precision == TES_SINGLE ? NULL : "TESK_CONSTANT_TABLES", 1}}};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_prolongate_cells", kind->shared, &kind->prolongate));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_restrict_cells", kind->shared, &kind->restrict_));

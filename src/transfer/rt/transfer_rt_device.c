@@ -2,8 +2,8 @@
  * one launch (src/kernels/transfer_rt_box.cu); otherwise (src/kernels/transfer_rt.cu) each direction is one launch, x
  * first in prolongation and last in restriction, or, in 2D between small meshes, both are one launch. */
 #include <math.h>
-#include <stdio.h>
 #include "device/kernel.h"
+#include "device/table_text.h"
 #include "space/rt_device.h"
 #include "tensor/band_device.h"
 #include "transfer/rt/transfer_rt.h"
@@ -54,26 +54,18 @@ static void choose_cells(int n, int cells[3]) {
 
 /* The rows of the first cell. */
 static TesStatus print_tables(const TesTransfer *t, char **text) {
-  TesContext *ctx = t->context;
-  TesStatus status = TES_OK;
-  static const char *const names[2] = {[TESI_NODES] = "tesk_nodes", [TESI_MODES] = "tesk_modes"};
+  static const char *const names[2] = {[TESI_NODES] = "nodes", [TESI_MODES] = "modes"};
   const int n = t->fine->degree + 1;
-  const char *type = t->precision == TES_SINGLE ? "float" : "double";
-  const size_t size = (size_t)(4 * n + 1) * (size_t)(n + 1) * 28 + 128;
-  size_t used = 0;
-  TES_TRY(tesi_alloc(ctx, size, 1, text));
+  TesiTableText tables = {.context = t->context, .type = t->precision == TES_SINGLE ? "float" : "double"};
   for (int b = 0; b < 2; b++) {
     const TesiBand *band = &((const TesiTransferRt *)t->plan)->up[0][b];
     const int nodes = b == TESI_NODES;
-    used += (size_t)snprintf(*text + used, size - used, "TESK_TABLE(%s, %s, {", type, names[b]);
+    double entry[(2 * BOX_POINTS + 1) * (BOX_POINTS + 1)], *at = entry;
     for (int f = 0; f < 2 * n + nodes; f++)
-      for (int j = 0; j < n + nodes; j++)
-        used += (size_t)snprintf(*text + used, size - used, "%s%.17g", f + j ? ", " : "",
-                                 band->rows ? tesi_band_entry(band, f, j) : 0);
-    used += (size_t)snprintf(*text + used, size - used, "})\n");
+      for (int j = 0; j < n + nodes; j++) *at++ = band->rows ? tesi_band_entry(band, f, j) : 0;
+    tesi_table_text_add(&tables, names[b], entry, (int)(at - entry));
   }
-done:
-  return status;
+  return tesi_table_text_end(&tables, text);
 }
 
 static TesStatus create_box(const TesTransfer *t, Box *box) {
@@ -81,7 +73,7 @@ static TesStatus create_box(const TesTransfer *t, Box *box) {
   TesStatus status = TES_OK;
   const TesSpace *coarse = t->coarse, *fine = t->fine;
   const int n = fine->degree + 1, *c = box->cells;
-  char text[4][24], *tables = NULL;
+  char *tables = NULL;
   TesiProgram *program;
   choose_cells(n, box->cells);
   TES_TRY(tesi_rt_parts(ctx, coarse, &box->arguments.coarse));
@@ -91,13 +83,11 @@ static TesStatus create_box(const TesTransfer *t, Box *box) {
     box->arguments.cells[d] = a->cells;
     box->arguments.periodic[d] = a->periodic;
     box->arguments.known[d] = (tesi_axis_first(a) > 0) + 2 * (tesi_axis_end(a) < a->nodes);
-    snprintf(text[d], sizeof text[d], "CELLS_%c=%d", 'X' + d, c[d]);
   }
-  snprintf(text[3], sizeof text[3], "N1=%d", n);
   TES_TRY(print_tables(t, &tables));
   const TesiProgramDesc desc = {.file = "transfer_rt_box.cu",
-                                .options = {t->precision == TES_SINGLE ? "real=float" : "real=double",
-                                            text[3], text[0], text[1], text[2]},
+                                .real = t->precision,
+                                .macros = {{"N1", n}, {"CELLS_X", c[0]}, {"CELLS_Y", c[1]}, {"CELLS_Z", c[2]}},
                                 .tables = tables};
   const size_t size = tesi_precision_size(t->precision),
                node[3] = {(size_t)(c[0] * n) + 1, (size_t)(c[1] * n) + 1, (size_t)(c[2] * n) + 1},
@@ -184,8 +174,7 @@ TesStatus tesi_transfer_rt_device_create(const TesTransfer *t, TesiTransferRtDev
   TesiProgram *program;
   int64_t most = 0;
   const size_t shared = THREADS * tesi_precision_size(t->precision);
-  const TesiProgramDesc desc = {.file = "transfer_rt.cu",
-                                .options = {t->precision == TES_SINGLE ? "real=float" : "real=double"}};
+  const TesiProgramDesc desc = {.file = "transfer_rt.cu", .real = t->precision};
   *result = NULL;
   TES_NEW(&device);
   device->in_box = is_box(t->coarse, t->fine);

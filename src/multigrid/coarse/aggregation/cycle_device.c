@@ -1,8 +1,8 @@
 #include "multigrid/coarse/aggregation/cycle_device.h"
-#include <stdio.h>
 #include <string.h>
 #include "device/kernel.h"
 #include "device/upload.h"
+#include "tensor/dense_device.h"
 
 enum { THREADS = 128, MOST_LANES = 32 };
 
@@ -27,20 +27,16 @@ struct TesiAggregationDevice {
   TesContext *context;
   int levels, nodes;
   Level level[TESI_AGGREGATION_LEVELS];
-  void *inverse, *numbers; /* of the last level [n][n]; 0 .. n - 1 */
-  TesiKernel dense, first, advance, take[2], give[2];
+  TesiDenseDevice inverse; /* of the last level */
+  TesiKernel first, advance, take[2], give[2];
 };
 
 /* ---- set-up ---------------------------------------------------------------------------------------- */
 static TesStatus get_program(TesContext *ctx, TesPrecision precision, int high, int wide, int lanes,
                              TesiProgram **program) {
-  char text[3][24];
-  snprintf(text[0], sizeof text[0], "HIGH=%d", high);
-  snprintf(text[1], sizeof text[1], "WIDE=%d", wide);
-  snprintf(text[2], sizeof text[2], "LANES=%d", lanes);
-  const TesiProgramDesc desc = {
-      .file = "aggregation.cu",
-      .options = {precision == TES_SINGLE ? "real=float" : "real=double", text[0], text[1], text[2]}};
+  const TesiProgramDesc desc = {.file = "aggregation.cu",
+                                .real = precision,
+                                .macros = {{"HIGH", high}, {"WIDE", wide}, {"LANES", lanes}}};
   return tesi_program_get(ctx, &desc, program);
 }
 
@@ -89,23 +85,6 @@ done:
   return status;
 }
 
-static TesStatus upload_last(TesContext *ctx, const TesiHierarchy *h, TesiAggregationDevice *d) {
-  TesStatus status = TES_OK;
-  const int64_t n = h->level[h->levels - 1].length;
-  int32_t *numbers = NULL;
-  TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "contract.cu", .options = {"real=double"}};
-  TES_ALLOC(&numbers, n);
-  for (int32_t i = 0; i < n; i++) numbers[i] = i;
-  TES_TRY(tesi_upload(ctx, numbers, (size_t)n * sizeof *numbers, &d->numbers));
-  TES_TRY(tesi_upload(ctx, h->inverse, (size_t)(n * n) * sizeof *h->inverse, &d->inverse));
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense", THREADS * sizeof(double), &d->dense));
-done:
-  tesi_free(ctx, &numbers);
-  return status;
-}
-
 static TesStatus get_kernels(TesContext *ctx, int block, TesiAggregationDevice *d) {
   TesStatus status = TES_OK;
   TesiProgram *program;
@@ -133,7 +112,8 @@ TesStatus tesi_aggregation_device_create(TesContext *ctx, const TesiHierarchy *h
   d->nodes = (int)(h->level[0].length / block);
   for (int l = 0; l < h->levels; l++)
     TES_TRY(upload_level(ctx, &h->level[l], l == 0, l + 1 == h->levels, &d->level[l]));
-  TES_TRY(upload_last(ctx, h, d));
+  const TesiAggregationLevel *last = &h->level[h->levels - 1];
+  TES_TRY(tesi_dense_device_create(ctx, TES_DOUBLE, (int)last->length, h->inverse, &d->inverse));
   TES_TRY(get_kernels(ctx, block, d));
   *device = d;
   d = NULL;
@@ -163,8 +143,7 @@ void tesi_aggregation_device_destroy(TesContext *ctx, TesiAggregationDevice **de
     release_matrix(ctx, &level->R);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) table->release(ctx, vectors[i]);
   }
-  table->release(ctx, &d->inverse);
-  table->release(ctx, &d->numbers);
+  tesi_dense_device_free(ctx, &d->inverse);
   tesi_free(ctx, device);
   tes_context_destroy(&held);
 }
@@ -198,8 +177,8 @@ static TesStatus run_rows(const TesiAggregationDevice *d, Rows task) {
                        &task.c,
                        &task.p,
                        &task.y};
-  return tesi_kernel_launch(d->context, &m->kernel, (TesiGrid){(unsigned)((rows + each - 1) / each), 1, 1},
-                            THREADS, THREADS * sizeof(double), arguments);
+  return tesi_kernel_launch(d->context, &m->kernel, tesi_grid(rows, each), THREADS, THREADS * sizeof(double),
+                            arguments);
 }
 
 /* As smooth() of cycle.c. */
@@ -224,14 +203,6 @@ done:
   return status;
 }
 
-static TesStatus solve_last(const TesiAggregationDevice *d, const Level *level, void *b) {
-  int n = level->length;
-  void *arguments[] = {(void *)&d->inverse, &b,        (void *)&level->x, (void *)&d->numbers,
-                       (void *)&d->numbers, (void *)&n};
-  return tesi_kernel_launch(d->context, &d->dense, (TesiGrid){(unsigned)n, 1, 1}, THREADS,
-                            THREADS * sizeof(double), arguments);
-}
-
 static TesStatus solve(const TesiAggregationDevice *d, int l, void *b, void **where);
 
 /* *where: x of the level. */
@@ -241,7 +212,7 @@ static TesStatus cycle(const TesiAggregationDevice *d, int l, void *b, void **wh
   const Level *level = &d->level[l], *below = level + 1;
   void *x = level->x, *y = level->y, *correction;
   *where = x;
-  if (l + 1 == d->levels) return solve_last(d, level, b);
+  if (l + 1 == d->levels) return tesi_dense_device_apply(ctx, &d->inverse, b, level->x);
   int n = level->length;
   double s = level->s[0];
   TES_TRY(launch(d, &d->first, n, (void *[]){&n, &s, (void *)&level->inverse, &b, (void *)&level->p, &x}));

@@ -2,6 +2,7 @@
  * TesiMapped. */
 #include <stdio.h>
 #include <string.h>
+#include "base/integer.h"
 #include "base/team.h"
 #include "device/tuning.h"
 #include "device/upload.h"
@@ -303,22 +304,8 @@ static TesStatus apply(const TesOperator *op, const void *x, void *y) {
   return run(op->context, tesi_mapped_of(op), op->plan, x, y);
 }
 
-/* r <- b - A x; r may be b. */
 static TesStatus residual(const TesOperator *op, const void *b, const void *x, void *r) {
-  TesContext *ctx = op->context;
-  TesStatus status = TES_OK;
-  const TesiDevice *device = tesi_context_device(ctx);
-  void *product = r;
-  const size_t bytes = (size_t)op->length * tesi_precision_size(op->precision);
-  if (r == b) TES_TRY(device->allocate(ctx, bytes, &product));
-  TES_TRY(run(ctx, tesi_mapped_of(op), op->plan, x, product));
-  if (r == b)
-    TES_TRY(device->axpy(ctx, op->length, -1, op->precision, product, op->precision, r));
-  else
-    TES_TRY(device->xpay(ctx, op->precision, op->length, b, -1, r));
-done:
-  if (product != r) device->release(ctx, &product);
-  return status;
+  return tesi_operator_residual_by(apply, op, b, x, r);
 }
 
 static void destroy(TesOperator *op) {

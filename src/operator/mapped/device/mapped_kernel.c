@@ -1,32 +1,13 @@
 #include "operator/mapped/device/mapped_kernel.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "device/table_text.h"
 #include "mesh/forest/hanging.h"
 
 enum { MOST_POINTS = TESK_MAPPED_POINTS };
 
 /* ---- tables.h: even-odd halves (mapped.cu) and the matrices themselves (mapped_plane.cu) --------------- */
-typedef struct Text {
-  char *data;
-  size_t used, size;
-  const char *type;
-} Text;
-
-static void begin_table(Text *text, const char *name) {
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used,
-                                 "TESK_TABLE(%s, tesk_%s, {", text->type, name);
-}
-
-static void add_number(Text *text, double value) {
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "%.17g, ", value);
-}
-
-static void end_table(Text *text) {
-  text->used += (size_t)snprintf(text->data + text->used, text->size - text->used, "0})\n");
-}
-
 /* Numbers that would be 0 or 1 without round-off are 0 or 1. */
 static double without_noise(double value) {
   const double noise = 1e-14;
@@ -34,37 +15,28 @@ static double without_noise(double value) {
 }
 
 /* (A[r][c] + sign A[r][opposite c]) / 2 for the first rows and columns; the middle column as it is. */
-static void print_half(Text *text, const char *name, const double *A, int rows, int columns, int width,
-                       double sign) {
-  begin_table(text, name);
+static void print_half(TesiTableText *text, const char *name, const double *A, int rows, int columns,
+                       int width, double sign) {
+  double half[MOST_POINTS * MOST_POINTS];
   for (int r = 0; r < rows; r++)
     for (int c = 0; c < columns; c++)
-      add_number(text, without_noise(2 * c == width - 1
-                                         ? A[r * width + c]
-                                         : (A[r * width + c] + sign * A[r * width + width - 1 - c]) / 2));
-  end_table(text);
-}
-
-static void print_matrix(Text *text, const char *name, const double *A, int count) {
-  begin_table(text, name);
-  for (int i = 0; i < count; i++) add_number(text, A[i]);
-  end_table(text);
+      half[r * columns + c] =
+          without_noise(2 * c == width - 1 ? A[r * width + c]
+                                           : (A[r * width + c] + sign * A[r * width + width - 1 - c]) / 2);
+  tesi_table_text_add(text, name, half, rows * columns);
 }
 
 /* For hanging nodes: from the nodes of [0, 1] to the nodes of [0, 1/2]. */
-static void print_halves(Text *text, int n) {
+static void print_halves(TesiTableText *text, int n) {
   double W[2 * TESI_HANGING_NODES * TESI_HANGING_NODES];
   tesi_hanging_halves(n, W);
-  print_matrix(text, "w", W, n * n);
+  tesi_table_text_add(text, "w", W, n * n);
 }
 
 static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, bool layered, char **tables) {
-  TesStatus status = TES_OK;
   const int n = d->n, q = d->q;
   double G[MOST_POINTS * MOST_POINTS] = {0};
-  Text text = {.size = (size_t)(4 * q * n + q * q + 64) * 32 * 2,
-               .type = d->precision == TES_SINGLE ? "float" : "double"};
-  TES_ALLOC(&text.data, text.size);
+  TesiTableText text = {.context = ctx, .type = d->precision == TES_SINGLE ? "float" : "double"};
   print_half(&text, "ie", d->I, (q + 1) / 2, (n + 1) / 2, n, 1);
   print_half(&text, "io", d->I, q / 2, n / 2, n, -1);
   print_half(&text, "de", d->D, q / 2, (q + 1) / 2, q, 1);
@@ -75,12 +47,10 @@ static TesStatus make_tables(TesContext *ctx, const TesiMappedKernelDesc *d, boo
   print_half(&text, "go", G, (q + 1) / 2, n / 2, n, -1);
   if (d->hanging) print_halves(&text, n);
   if (layered) {
-    print_matrix(&text, "i", d->I, q * n);
-    print_matrix(&text, "g", G, q * n);
+    tesi_table_text_add(&text, "i", d->I, q * n);
+    tesi_table_text_add(&text, "g", G, q * n);
   }
-  *tables = text.data;
-done:
-  return status;
+  return tesi_table_text_end(&text, tables);
 }
 
 /* About the number of blocks that a GPU runs at the same time. */
@@ -131,14 +101,20 @@ static int layered_pitch(int n, int q) {
   return pitch;
 }
 
-/* The macros of the kernel. text: memory for macros that are numbers. */
-static void list_options(const TesiMappedKernelDesc *d, const TesiMappedKernel *kernel, const int *by_z,
-                         char text[TESI_OPTIONS][32], TesiProgramDesc *desc) {
+static TesStatus get_program(TesContext *ctx, const TesiMappedKernelDesc *d, const TesiMappedKernel *kernel,
+                             const int *by_z, const char *tables, TesiProgram **program) {
   const TesiMappedCut *cut = &kernel->cut;
-  const struct {
-    const char *name;
-    int value;
-  } options[] = {{"N", d->n},
+  /* Float32 numbers are operands of their instructions; float64 numbers would cost two moves each. */
+  const char *given = getenv("TESSERA_TABLES"); /* for measurements */
+  const bool constant = given ? atoi(given) : d->precision == TES_DOUBLE;
+  const TesiProgramDesc desc = {
+      .file = cut->layered  ? "mapped_layers.cu"
+              : d->dim == 3 ? "mapped.cu"
+                            : "mapped_plane.cu",
+      .real = d->precision,
+      .types = {d->factors == TES_SINGLE ? "factor=float" : "factor=double"},
+      .tables = tables,
+      .macros = {{"N", d->n},
                  {"Q", d->q},
                  {"COLLOCATED", d->collocated},
                  {"MASS", d->mass},
@@ -172,19 +148,9 @@ static void list_options(const TesiMappedKernelDesc *d, const TesiMappedKernel *
                  {"PB", kernel->pitch[2]},
                  {"PC", kernel->pitch[3]},
                  {"X_BY_Z", by_z[0]},
-                 {"Y_BY_Z", by_z[1]}};
-  enum { COUNT = sizeof options / sizeof *options, MORE = 3 };
-  _Static_assert(COUNT + MORE < TESI_OPTIONS, "NULL ends them");
-  for (int i = 0; i < COUNT; i++) {
-    snprintf(text[i], sizeof *text, "%s=%d", options[i].name, options[i].value);
-    desc->options[i] = text[i];
-  }
-  desc->options[COUNT] = d->precision == TES_SINGLE ? "real=float" : "real=double";
-  desc->options[COUNT + 1] = d->factors == TES_SINGLE ? "factor=float" : "factor=double";
-  /* Float32 numbers are operands of their instructions; float64 numbers would cost two moves each. */
-  const char *constant = getenv("TESSERA_TABLES"); /* for measurements */
-  if (constant ? atoi(constant) : d->precision == TES_DOUBLE)
-    desc->options[COUNT + 2] = "TESK_CONSTANT_TABLES";
+                 {"Y_BY_Z", by_z[1]},
+                 {constant ? "TESK_CONSTANT_TABLES" : NULL, 1}}};
+  return tesi_program_get(ctx, &desc, program);
 }
 
 /* Bytes of shared memory of a block. */
@@ -214,7 +180,7 @@ static void choose_pitches(const TesiMappedKernelDesc *d, TesiMappedKernel *kern
 
 TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d, TesiMappedKernel *kernel) {
   TesStatus status = TES_OK;
-  char *tables = NULL, text[TESI_OPTIONS][32];
+  char *tables = NULL;
   int by_z[2] = {0, 0};
   TesiProgram *program;
   memset(kernel, 0, sizeof *kernel);
@@ -223,13 +189,8 @@ TesStatus tesi_mapped_kernel_make(TesContext *ctx, const TesiMappedKernelDesc *d
   const TesiMappedCut cut = kernel->cut = tesi_mapped_choose_cut(d);
   choose_pitches(d, kernel, by_z);
   TES_TRY(make_tables(ctx, d, cut.layered, &tables));
-  TesiProgramDesc desc = {.file = cut.layered   ? "mapped_layers.cu"
-                                  : d->dim == 3 ? "mapped.cu"
-                                                : "mapped_plane.cu",
-                          .tables = tables};
-  list_options(d, kernel, by_z, text, &desc);
   kernel->shared = count_block_shared(d, kernel);
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
+  TES_TRY(get_program(ctx, d, kernel, by_z, tables, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_mapped", kernel->shared, &kernel->kernel));
   kernel->kernel.together = d->meet;
   memcpy(kernel->arguments.point, d->point, (size_t)d->q * sizeof *d->point);

@@ -1,7 +1,7 @@
 /* One-time results of kernels for a mapped operator: its diagonal and its assembled form
  * (src/kernels/mapped_diagonal.cu, mapped_csr.cu). */
-#include <stdio.h>
 #include <string.h>
+#include "base/afford.h"
 #include "operator/assembled/matrix.h"
 #include "device/upload.h"
 #include "mesh/forest/hanging.h"
@@ -18,28 +18,23 @@ typedef struct Once {
   void *index, *tables;
 } Once;
 
-static TesStatus get_program(TesContext *context, Once *o, const char *file) {
-  TesContext *ctx = context;
-  TesStatus status = TES_OK;
+static TesStatus get_program(TesContext *ctx, Once *o, const char *file) {
   const TesiMapped *m = o->m;
   const TesiMappedPlan *plan = o->op->plan;
-  char text[10][24];
-  const int geometry = tesi_mapped_geometry_of(plan->factors);
-  static const char *const names[] = {"DIM",        "N",        "Q",      "MASS",    "STIFFNESS",
-                                      "COMPONENTS", "GEOMETRY", "GLOBAL", "HANGING", "CELL_DEGREE"};
-  const int values[] = {m->dim,        m->n,     m->q,      m->mass,         m->stiffness,
-                        m->components, geometry, m->global, m->mask != NULL, m->cell_degree};
-  const bool single = m->precision == TES_SINGLE;
-  TesiProgramDesc desc = {
-      .file = file,
-      .options = {single ? "real=float" : "real=double", single ? "factor=float" : "factor=double"}};
-  for (int i = 0; i < 10; i++) {
-    snprintf(text[i], sizeof text[i], "%s=%d", names[i], values[i]);
-    desc.options[i + 2] = text[i];
-  }
-  TES_TRY(tesi_program_get(ctx, &desc, &o->program));
-done:
-  return status;
+  const TesiProgramDesc desc = {.file = file,
+                                .real = m->precision,
+                                .types = {m->precision == TES_SINGLE ? "factor=float" : "factor=double"},
+                                .macros = {{"DIM", m->dim},
+                                           {"N", m->n},
+                                           {"Q", m->q},
+                                           {"MASS", m->mass},
+                                           {"STIFFNESS", m->stiffness},
+                                           {"COMPONENTS", m->components},
+                                           {"GEOMETRY", tesi_mapped_geometry_of(plan->factors)},
+                                           {"GLOBAL", m->global},
+                                           {"HANGING", m->mask != NULL},
+                                           {"CELL_DEGREE", m->cell_degree}}};
+  return tesi_program_get(ctx, &desc, &o->program);
 }
 
 /* tables: `count` numbers */
@@ -228,14 +223,11 @@ done:
 
 static TesStatus tell_memory(TesContext *ctx, int64_t rows, int64_t entries) {
   TesStatus status = TES_OK;
-  const double bytes = 12.0 * (double)entries + 4.0 * (double)rows,
-               available = (double)tesi_context_device(ctx)->available(ctx);
-  tesi_log(ctx, TES_LOG_DETAIL, "assembly on the device: %lld rows, %lld entries, %.3g GiB", (long long)rows,
-           (long long)entries, bytes / (1 << 30));
-  if (entries > INT32_MAX || bytes > available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "the matrix of %lld entries needs %.3g GiB, %.3g GiB are free, and at most 2^31 - 1",
-             (long long)entries, bytes / (1 << 30), available / (1 << 30));
+  TES_TRY(tesi_afford(
+      ctx, 12.0 * (double)entries + 4.0 * (double)rows, (double)tesi_context_device(ctx)->available(ctx), NULL,
+      "the matrix of %lld rows and %lld entries needs on the device", (long long)rows, (long long)entries));
+  if (entries > INT32_MAX)
+    TES_FAIL(TES_OUT_OF_MEMORY, "the matrix has %lld entries, at most 2^31 - 1", (long long)entries);
 done:
   return status;
 }

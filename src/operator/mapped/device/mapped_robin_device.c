@@ -1,5 +1,4 @@
 #include "operator/mapped/device/mapped_robin_device.h"
-#include <stdio.h>
 #include <string.h>
 #include "base/colours.h"
 #include "device/kernel.h"
@@ -91,14 +90,11 @@ done:
 
 static TesStatus get_kernel(TesContext *ctx, const TesiRobinDesc *desc, TesiRobinKernel *k) {
   TesStatus status = TES_OK;
-  char text[3][24];
   TesiProgram *program;
-  snprintf(text[0], sizeof text[0], "DIM=%d", desc->rule->dim);
-  snprintf(text[1], sizeof text[1], "N=%d", desc->rule->n);
-  snprintf(text[2], sizeof text[2], "Q=%d", desc->rule->q);
   const TesiProgramDesc program_desc = {
       .file = "mapped_faces.cu",
-      .options = {k->precision == TES_SINGLE ? "real=float" : "real=double", text[0], text[1], text[2]}};
+      .real = k->precision,
+      .macros = {{"DIM", desc->rule->dim}, {"N", desc->rule->n}, {"Q", desc->rule->q}}};
   TES_TRY(tesi_program_get(ctx, &program_desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_robin", k->shared, &k->kernel));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_robin_columns", k->shared, &k->columns));

@@ -1,6 +1,7 @@
 /* Batches of cells: which cells share a vector, and how their nodes lie in memory. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/integer.h"
 #include "base/work.h"
 #include "basis/entity_nodes.h"
 #include "operator/mapped/host/mapped_host.h"

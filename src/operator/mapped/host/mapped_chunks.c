@@ -1,4 +1,5 @@
 /* Chunks of batches: the portions of work of threads. */
+#include "base/integer.h"
 #include "base/team.h"
 #include "geometry/lanes.h"
 #include "operator/mapped/host/mapped_host.h"

@@ -114,7 +114,7 @@ static TesStatus diagonal(const TesOperator *op, void *d) {
   if (op->precision == TES_DOUBLE) return tesi_mapped_diagonal_host(op, d);
   TES_ALLOC(&values, op->length);
   TES_TRY(tesi_mapped_diagonal_host(op, values));
-  TES_TRY(tesi_context_device(ctx)->copy(ctx, op->length, 1, TES_DOUBLE, values, TES_SINGLE, d));
+  TES_TRY(tesi_operator_set(op, values, d));
 done:
   tesi_free(ctx, &values);
   return status;

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
+#include "base/ascending.h"
+#include "base/integer.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "operator/mapped/host/mapped_host.h"
@@ -78,11 +80,6 @@ static double time_factors(const TesiMappedHost *plan, int64_t first, int64_t en
   return busy(plan) - start;
 }
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The time of one kind over the time of the other. It is the larger of two numbers: the quotient of all rounds, and
  * the median over pairs of rounds, which leaves out rounds that other programs disturbed. The kinds take turns in
  * being first, as the second finds the vectors in the caches. */
@@ -92,7 +89,7 @@ static double compare_kinds(int rounds, const double seconds[ROUNDS], const doub
   for (int i = 0; i < 2 * pairs; i++) sum += seconds[i], others_sum += others[i];
   for (int i = 0; i < pairs; i++)
     ratio[i] = (seconds[2 * i] + seconds[2 * i + 1]) / (others[2 * i] + others[2 * i + 1]);
-  qsort(ratio, (size_t)pairs, sizeof *ratio, ascending);
+  qsort(ratio, (size_t)pairs, sizeof *ratio, tesi_ascending_double);
   return fmax(ratio[pairs / 2], sum / others_sum);
 }
 

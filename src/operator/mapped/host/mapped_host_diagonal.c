@@ -2,6 +2,7 @@
  * of the operator, so that each sum has one order. For affine cells, whose factors are the weights times one number
  * per entry, the sums over points are computed once for all cells. */
 #include <string.h>
+#include "base/integer.h"
 #include "base/team.h"
 #include "operator/mapped/host/mapped_host.h"
 #include "operator/mapped/mapped_fill.h"

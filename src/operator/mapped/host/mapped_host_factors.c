@@ -7,35 +7,24 @@
  *             degree m: [m + 1]^dim, x fastest, [dim]. 3D, m = 1: monomials of xi_d - 1/2, and the weights w a A /
  *             |J|, A as in mapped_points_body.h
  *   matrix    the rows of the lower triangle, with its diagonal when there is a mass term */
-#include "base/work.h"
 #include <string.h>
+#include "base/integer.h"
+#include "base/real.h"
+#include "base/work.h"
 #include "geometry/geometry.h"
 #include "operator/mapped/host/mapped_dense.h"
 #include "operator/mapped/host/mapped_host.h"
 #include "operator/mapped/mapped_fill.h"
 
-static void set_real(const TesiMappedHost *plan, void *array, int64_t at, double value) {
-  if (plan->m->precision == TES_DOUBLE)
-    ((double *)array)[at] = value;
-  else
-    ((float *)array)[at] = (float)value;
-}
-
-static int64_t power(int64_t base, int exponent) {
-  int64_t result = 1;
-  for (int i = 0; i < exponent; i++) result *= base;
-  return result;
-}
-
 /* Numbers per cell. */
 static int64_t numbers(const TesiMappedHost *plan) {
   switch (plan->factors) {
   case TES_FACTORS_VERTICES:
-    return plan->stiffness ? (int64_t)plan->dim << plan->dim : power(3, plan->dim);
+    return plan->stiffness ? (int64_t)plan->dim << plan->dim : tesi_power(3, plan->dim);
   case TES_FACTORS_AFFINE:
     return plan->entries;
   case TES_FACTORS_WEIGHTS:
-    return plan->entries * plan->points + plan->dim * power(plan->geometry_degree + 1, plan->dim);
+    return plan->entries * plan->points + plan->dim * tesi_power(plan->geometry_degree + 1, plan->dim);
   case TES_FACTORS_MATRIX:
     return plan->nodes * (plan->nodes + (plan->mass ? 1 : -1)) / 2;
   default:
@@ -133,9 +122,9 @@ static void put(const TesiMappedHost *plan, int64_t at, int64_t number, int64_t 
   } else {
     for (int64_t l = 0; l < TESI_LANES && at + l < all; l++)
       for (int64_t i = 0; i < count; i++)
-        set_real(plan, plan->g,
-                 (at + l) / lanes * plan->stride + (number + i * step) * lanes + (at + l) % lanes,
-                 v[i * TESI_LANES + l]);
+        tesi_number_set(plan->m->precision, plan->g,
+                        (at + l) / lanes * plan->stride + (number + i * step) * lanes + (at + l) % lanes,
+                        v[i * TESI_LANES + l]);
   }
 }
 
@@ -169,7 +158,8 @@ static void put_matrices(const TesiMappedHost *plan, const double *f, int64_t at
     const int64_t to = (at + l) / lanes * plan->stride + (at + l) % lanes;
     for (int64_t i = 0; i < count; i++) factors[i] = in[i * TESI_LANES + l];
     cell_triangle(plan, f, factors, out);
-    for (int64_t e = 0; e < numbers(plan); e++) set_real(plan, plan->g, to + e * lanes, out[e]);
+    for (int64_t e = 0; e < numbers(plan); e++)
+      tesi_number_set(plan->m->precision, plan->g, to + e * lanes, out[e]);
   }
 }
 
@@ -253,7 +243,8 @@ static void fill_batches(const void *data, TesiSpan span) {
   for (int64_t b = span.first; b < span.end; b++)
     for (int l = 0; l < lanes; l++) {
       cell_numbers(plan, o->affine, plan->cell[b * lanes + l], out);
-      for (int64_t e = 0; e < count; e++) set_real(plan, plan->g, b * plan->stride + e * lanes + l, out[e]);
+      for (int64_t e = 0; e < count; e++)
+        tesi_number_set(plan->m->precision, plan->g, b * plan->stride + e * lanes + l, out[e]);
     }
 }
 
@@ -309,8 +300,8 @@ static void set_half(TesiMappedHost *plan, int table, bool odd, bool changes, in
   for (int i = 0; i < count_out; i++)
     for (int j = 0; j < count_in; j++) {
       const double a = T[i * columns + j], b = T[i * columns + columns - 1 - j];
-      set_real(plan, plan->tables, (int64_t)table * TESI_MAPPED_HALF + i * count_in + j,
-               j == columns - 1 - j ? a : 0.5 * (odd ? a - b : a + b));
+      tesi_number_set(plan->m->precision, plan->tables, (int64_t)table * TESI_MAPPED_HALF + i * count_in + j,
+                      j == columns - 1 - j ? a : 0.5 * (odd ? a - b : a + b));
     }
 }
 
@@ -335,11 +326,11 @@ TesStatus tesi_mapped_make_tables(TesContext *ctx, TesiMappedHost *plan) {
   set_halves(plan, TESI_I_EVEN, false, m->q, m->n, m->I);
   set_halves(plan, TESI_DM_EVEN, true, m->q, m->q, m->D);
   for (int i = 0; i < m->q; i++) {
-    set_real(plan, plan->points_1d, i, m->point[i]);
-    set_real(plan, plan->weights_1d, i, m->weight[i]);
+    tesi_number_set(plan->m->precision, plan->points_1d, i, m->point[i]);
+    tesi_number_set(plan->m->precision, plan->weights_1d, i, m->weight[i]);
     const double centred = m->point[i] - 0.5;
-    set_real(plan, plan->centred_1d, i, centred);
-    set_real(plan, plan->centred_1d, m->q + i, centred * centred);
+    tesi_number_set(plan->m->precision, plan->centred_1d, i, centred);
+    tesi_number_set(plan->m->precision, plan->centred_1d, m->q + i, centred * centred);
   }
 done:
   return status;

@@ -7,7 +7,6 @@
  *   F_c += (U_c |domain| - (M e_c, u)) / (M e_c, s_c),    (u, p) += (what was added) (s_c, q_c),
  *
  * so that the new velocity solves the equation with the new force, implicitly, and stays divergence-free. */
-#include <math.h>
 #include "operator/stokes/stokes_operator.h"
 #include "problem/flow/coupled/coupled.h"
 

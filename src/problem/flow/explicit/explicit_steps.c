@@ -177,8 +177,7 @@ static TesStatus begin(TesProblem *p, const TesProblemDesc *desc) {
   double *u = NULL;
   TES_TRY(update_given(p, p->in_time->march.time));
   TES_TRY(tesi_split_interpolate(pr->full, initial, p->in_time->march.time, &pr->u));
-  TES_ALLOC(&u, pr->u.length);
-  TES_TRY(tes_vector_get(&pr->u, u));
+  TES_TRY(tesi_vector_read(&pr->u, &u));
   put_given(&pr->walls, u);
   TES_TRY(tes_vector_set(flow->u[0], u));
   TES_TRY(tesi_split_interpolate(flow->pressure, &pressure, p->in_time->march.time, flow->p));

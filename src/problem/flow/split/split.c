@@ -56,10 +56,8 @@ TesStatus tesi_split_give_pressure(TesProblem *p, const double *factor) {
     TES_TRY(tes_vector_copy(pr->work.ps, *factor, pr->work.pn));
     TES_TRY(tes_vector_axpy(-*factor, pr->given_pressure, pr->work.pn));
   } else {
-    TES_ALLOC(&now, pr->p.length);
-    TES_ALLOC(&first, pr->p.length);
-    TES_TRY(tes_vector_get(pr->work.ps, now));
-    TES_TRY(tes_vector_get(&pr->p, first));
+    TES_TRY(tesi_vector_read(pr->work.ps, &now));
+    TES_TRY(tesi_vector_read(&pr->p, &first));
     for (int64_t i = 0; i < pr->p.length; i++)
       if (now[i] != 0) first[i] = now[i];
     TES_TRY(tes_vector_set(&pr->p, first));
@@ -119,8 +117,7 @@ static TesStatus add_stress(TesProblem *p, TesVector *b) {
       any = any || given[i].g[c];
   if (!any) return TES_OK;
   if (!tesi_has_kernels(ctx)) return tesi_taylor_hood_stress(pr->taylor_hood, &pr->open, given, b->data);
-  TES_ALLOC(&values, b->length);
-  TES_TRY(tes_vector_get(b, values));
+  TES_TRY(tesi_vector_read(b, &values));
   TES_TRY(tesi_taylor_hood_stress(pr->taylor_hood, &pr->open, given, values));
   TES_TRY(tes_vector_set(b, values));
 done:

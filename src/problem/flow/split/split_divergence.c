@@ -71,10 +71,9 @@ static TesStatus find_inverse(Removal *m) {
   TesStatus status = TES_OK;
   const TesiSplit *pr = tesi_split_of(m->problem);
   double *value = NULL;
-  TES_ALLOC(&value, m->v->length);
   TES_TRY(tes_vector_fill(m->inverse, 1));
   TES_TRY(tes_operator_apply(pr->mass, m->inverse, m->v));
-  TES_TRY(tes_vector_get(m->v, value));
+  TES_TRY(tesi_vector_read(m->v, &value));
   for (int64_t i = 0; i < m->v->length; i++) {
     TES_CHECK(value[i] > 0,
               "a cell is so distorted that the integral of one of its functions is not positive");

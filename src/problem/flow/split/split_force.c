@@ -93,12 +93,11 @@ static TesStatus find_traction(const TesProblem *p, int boundary, int direction,
   wanted[boundary] = true;
   TES_TRY(tesi_taylor_hood_faces_create(pr->taylor_hood, wanted, &faces));
   TES_ALLOC(&stress, pr->u.length);
-  TES_ALLOC(&turned, pr->u.length);
   TES_TRY(tesi_taylor_hood_stress(pr->taylor_hood, &faces, p->numbered.given, stress));
   TES_TRY(tesi_vector_create_on(pr->full->layout, TES_DOUBLE, &back));
   TES_TRY(tes_vector_fill(back, 0));
   if (p->in_time) TES_TRY(tesi_taylor_hood_backflow(pr->taylor_hood, &faces, &pr->u, back));
-  TES_TRY(tes_vector_get(back, turned));
+  TES_TRY(tesi_vector_read(back, &turned));
   const TesiLayout *layout = pr->taylor_hood->velocity->layout;
   *sum = tesi_layout_product(layout, stress + direction * length, NULL) -
          tesi_layout_product(layout, turned + direction * length, NULL);

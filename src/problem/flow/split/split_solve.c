@@ -26,15 +26,10 @@ TesStatus tesi_split_cg(TesiSplit *pr, double norm, double target, TesVector *r,
 static TesStatus find_inverse(const TesOperator *op, TesVector **inverse) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  double *values = NULL;
   if (!*inverse) TES_TRY(tesi_vector_create_on(op->space->layout, TES_DOUBLE, inverse));
-  TES_ALLOC(&values, op->space->length);
   TES_TRY(tes_operator_diagonal(op, *inverse));
-  TES_TRY(tes_vector_get(*inverse, values));
-  for (int64_t i = 0; i < op->space->length; i++) values[i] = 1 / values[i];
-  TES_TRY(tes_vector_set(*inverse, values));
+  TES_TRY(tesi_vector_invert(*inverse));
 done:
-  tesi_free(ctx, &values);
   return status;
 }
 

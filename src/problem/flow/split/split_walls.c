@@ -349,7 +349,7 @@ static bool any_given(const TesProblem *p, int boundary) {
 static TesStatus create_on_device(TesContext *ctx, TesiWalls *walls) {
   TesStatus status = TES_OK;
   TesiProgram *program;
-  const TesiProgramDesc desc = {.file = "entries.cu", .options = {"real=double"}};
+  const TesiProgramDesc desc = {.file = "entries.cu"};
   TES_TRY(tesi_program_get(ctx, &desc, &program));
   TES_TRY(tesi_kernel_get(ctx, program, "tesk_put_entries", 0, &walls->put));
   TES_TRY(tesi_upload(ctx, walls->entry, (size_t)walls->count * sizeof *walls->entry, &walls->device_entry));

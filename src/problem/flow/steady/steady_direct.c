@@ -87,22 +87,6 @@ done:
   return status;
 }
 
-static TesStatus transpose(Divergence *v) {
-  TesContext *ctx = v->context;
-  TesStatus status = TES_OK;
-  TesiMatrix *T = &v->T;
-  T->rows = v->velocity->length, T->entries = v->B.entries;
-  TES_ALLOC(&T->row, T->rows + 2);
-  TES_ALLOC(&T->column, T->entries);
-  for (int64_t e = 0; e < v->B.entries; e++) T->row[v->B.column[e] + 2]++;
-  for (int64_t j = 0; j < T->rows; j++) T->row[j + 2] += T->row[j + 1];
-  for (int64_t i = 0; i < v->B.rows; i++)
-    for (int64_t e = v->B.row[i]; e < v->B.row[i + 1]; e++)
-      T->column[T->row[v->B.column[e] + 1]++] = (int32_t)i;
-done:
-  return status;
-}
-
 /* Nodes that share a pressure have different colours: each node gets the lowest free colour. */
 static TesStatus colour_nodes(Divergence *v) {
   TesContext *ctx = v->context;
@@ -123,21 +107,6 @@ static TesStatus colour_nodes(Divergence *v) {
   }
 done:
   tesi_free(ctx, &used);
-  return status;
-}
-
-static TesStatus sort_entries(Divergence *v) {
-  TesContext *ctx = v->context;
-  TesStatus status = TES_OK;
-  TES_ALLOC(&v->first, v->colours + 2);
-  TES_ALLOC(&v->place, v->B.entries);
-  TES_ALLOC(&v->row_of, v->B.entries);
-  for (int64_t e = 0; e < v->B.entries; e++) v->first[v->colour[v->B.column[e]] + 2]++;
-  for (int c = 0; c < v->colours; c++) v->first[c + 2] += v->first[c + 1];
-  for (int64_t i = 0; i < v->B.rows; i++)
-    for (int64_t e = v->B.row[i]; e < v->B.row[i + 1]; e++)
-      v->place[v->first[v->colour[v->B.column[e]] + 1]++] = e, v->row_of[e] = (int32_t)i;
-done:
   return status;
 }
 
@@ -206,9 +175,9 @@ static TesStatus assemble(const TesProblem *p, TesiMatrix *K) {
   TES_TRY(tesi_space_cells(p->space->part[1], &v.pressure));
   TES_TRY(tesi_operator_probe(pr->op, &A));
   TES_TRY(find_rows(&v));
-  TES_TRY(transpose(&v));
+  TES_TRY(tesi_matrix_transpose(ctx, &v.B, v.velocity->length, &v.T));
   TES_TRY(colour_nodes(&v));
-  TES_TRY(sort_entries(&v));
+  TES_TRY(tesi_matrix_by_colour(ctx, &v.B, v.colours, v.colour, &v.first, &v.place, &v.row_of));
   TES_TRY(join(&v, &A, K));
   TES_TRY(probe(&v, K));
 done:

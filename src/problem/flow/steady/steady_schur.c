@@ -6,16 +6,16 @@
 #include <string.h>
 #include "base/team.h"
 #include "basis/blas.h"
-#include "device/upload.h"
 #include "multigrid/multigrid.h"
 #include "operator/operator_by_part.h"
 #include "parallel/comm.h"
 #include "problem/flow/split/split.h"
 #include "space/slip.h"
+#include "tensor/dense_device.h"
 #include "tensor/matmul.h"
 #include "transfer/transfer.h"
 
-enum { MOST = TESI_MULTIGRID_LEVELS + 1, THREADS = 128, MOST_NODES = 5000 };
+enum { MOST = TESI_MULTIGRID_LEVELS + 1, MOST_NODES = 5000 };
 /* Limits of the flops for the matrices: per unknown of the problem, about the flops of ten products with A; at least
  * and at most these totals. */
 static const double flops_per_unknown = 4e4, few = 1e9, many = 2e10;
@@ -31,8 +31,7 @@ struct TesiSteadySchur {
   double *C;      /* [n][n], symmetric */
   double *in, *out, *here;
   /* With kernels, on one rank. */
-  TesiKernel multiply;
-  void *matrix, *identity;
+  TesiDenseDevice matrix;
   TesVector *product;
 };
 
@@ -137,8 +136,7 @@ static TesStatus gradient(void *user, const TesVector *e, TesVector *y) {
   double *u = NULL;
   TES_TRY(tesi_taylor_hood_gradient(c->taylor_hood, e, y));
   TES_TRY(tesi_space_project(c->velocity, TES_DOUBLE, y->data));
-  TES_ALLOC(&u, y->length);
-  TES_TRY(tes_vector_get(y, u));
+  TES_TRY(tesi_vector_read(y, &u));
   for (int p = 0; p < c->velocity->parts; p++) {
     const TesiCellView *view;
     TES_TRY(tesi_space_cells(c->velocity->part[p], &view));
@@ -396,29 +394,18 @@ done:
 
 static void release_device(TesiSteadySchur *s) {
   TesContext *ctx = s->context;
-  tesi_context_device(ctx)->release(ctx, &s->matrix);
-  tesi_context_device(ctx)->release(ctx, &s->identity);
+  tesi_dense_device_free(ctx, &s->matrix);
   tes_vector_destroy(&s->product);
 }
 
 static TesStatus send(TesiSteadySchur *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const size_t count = (size_t)s->n;
-  TesiProgram *program;
-  int *identity = NULL;
-  const TesiProgramDesc desc = {.file = "contract.cu", .options = {"real=double"}};
   if (!tesi_has_kernels(ctx) || tesi_ranks(ctx) > 1) return TES_OK;
   release_device(s);
-  TES_ALLOC(&identity, s->n);
-  for (int i = 0; i < s->n; i++) identity[i] = i;
-  TES_TRY(tesi_program_get(ctx, &desc, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_dense", 0, &s->multiply));
-  TES_TRY(tesi_upload(ctx, identity, count * sizeof *identity, &s->identity));
-  TES_TRY(tesi_upload(ctx, s->C, count * count * sizeof *s->C, &s->matrix));
+  TES_TRY(tesi_dense_device_create(ctx, TES_DOUBLE, s->n, s->C, &s->matrix));
   TES_TRY(tesi_vector_create_on(s->space[s->levels - 1]->layout, TES_DOUBLE, &s->product));
 done:
-  tesi_free(ctx, &identity);
   return status;
 }
 
@@ -485,10 +472,8 @@ static TesStatus multiply(TesiSteadySchur *s, TesVector *v) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesSpace *space = s->space[s->levels - 1];
-  if (s->matrix) {
-    void *arguments[] = {&s->matrix, &v->data, &s->product->data, &s->identity, &s->identity, &s->n};
-    TES_TRY(tesi_kernel_launch(ctx, &s->multiply, (TesiGrid){(unsigned)s->n, 1, 1}, THREADS,
-                               THREADS * sizeof(double), arguments));
+  if (s->matrix.matrix) {
+    TES_TRY(tesi_dense_device_apply(ctx, &s->matrix, v->data, s->product->data));
     return tes_vector_copy(s->product, 1, v);
   }
   TES_TRY(tes_vector_get(v, s->here));

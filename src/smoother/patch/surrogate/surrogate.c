@@ -36,33 +36,22 @@ static void solve_groups(const void *data, TesiSpan span) {
     plan->kernels->solve(&s->group[g], s->tables, stride_y, stride_z, c->smoother->omega, c->r, c->x, work);
 }
 
-static void solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
+static TesStatus solve_colour(const TesSmoother *smoother, int colour, const void *r, void *x) {
   const Plan *plan = smoother->plan;
   const int64_t *first = plan->surrogate.first_of_colour + colour;
   tesi_team_for(plan->threads, first[1] - first[0], solve_groups, &(Colour){smoother, first[0], r, x});
+  return TES_OK;
+}
+
+static bool is_empty(const TesSmoother *smoother, int colour) {
+  const int64_t *first = ((const Plan *)smoother->plan)->surrogate.first_of_colour + colour;
+  return first[0] == first[1];
 }
 
 static TesStatus apply(const TesSmoother *smoother, const void *b, void *x, TesSweep sweep, bool zero_guess) {
-  TesContext *ctx = smoother->context;
-  TesStatus status = TES_OK;
+  static const TesiResidualSweep colours = {solve_colour, is_empty};
   const Plan *plan = smoother->plan;
-  const TesOperator *op = smoother->op;
-  const bool additive = smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE;
-  const void *r = b; /* the residual of x = 0 */
-  bool fresh = zero_guess;
-  if (zero_guess) TES_TRY(tesi_context_device(ctx)->fill(ctx, op->precision, op->space->length, 0, x));
-  for (int i = 0; i < 8; i++) {
-    const int colour = sweep == TES_FORWARD ? i : 7 - i;
-    if (plan->surrogate.first_of_colour[colour] == plan->surrogate.first_of_colour[colour + 1]) continue;
-    if (!fresh) {
-      TES_TRY(op->table->residual(op, b, x, plan->r));
-      r = plan->r;
-    }
-    solve_colour(smoother, colour, r, x);
-    fresh = additive;
-  }
-done:
-  return status;
+  return tesi_sweep_residuals(smoother, &colours, plan->r, tesi_all_colours(8, sweep), b, x, zero_guess);
 }
 
 static TesCost cost(const TesSmoother *smoother) {
@@ -100,11 +89,6 @@ static void destroy(TesSmoother *smoother) {
 static const TesiSmootherTable table = {
     .apply = apply, .apply_ref = tesi_surrogate_apply_ref, .cost = cost, .destroy = destroy};
 
-static TesStatus precondition(void *user, const void *r, void *z) {
-  const TesSmoother *smoother = user;
-  return apply(smoother, r, z, TES_FORWARD, true);
-}
-
 static TesStatus init(TesSmoother *smoother) {
   TesContext *ctx = smoother->context;
   TesStatus status = TES_OK;
@@ -123,10 +107,7 @@ static TesStatus init(TesSmoother *smoother) {
   for (int d = 0; d < op->space->dim; d++) plan->work_bytes *= (size_t)(2 * op->space->degree);
   plan->threads = tesi_team_threads(ctx, op->length);
   TES_ALLOC(&plan->work, plan->work_bytes * (size_t)plan->threads);
-  if (smoother->omega == 0) {
-    smoother->omega = 1;
-    if (additive) TES_TRY(tesi_additive_damping(op, precondition, smoother, &smoother->omega));
-  }
+  TES_TRY(tesi_patch_damping(smoother));
   smoother->symmetric = true;
   snprintf(smoother->description, sizeof smoother->description,
            "patch%s, %s local solves, omega %.3g, %d patches at a time", additive ? " additive" : "",

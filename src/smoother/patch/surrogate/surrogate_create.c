@@ -1,6 +1,7 @@
 /* Set-up of surrogate patches, one plane of patches at a time: evaluate a, fit, assemble and diagonalize. */
-#include <math.h>
 #include <string.h>
+#include "base/afford.h"
+#include "base/real.h"
 #include "base/simd_builds.h"
 #include "base/team.h"
 #include "basis/lagrange.h"
@@ -58,12 +59,8 @@ static TesStatus count_groups(TesContext *ctx, TesiSurrogate *s, size_t value) {
   for (int c = 0; c < 8; c++) s->first_of_colour[c + 1] = s->first_of_colour[c] + of_colour[c];
   s->groups = s->first_of_colour[8];
   const double bytes = (double)values * (double)value + (double)s->groups * (double)sizeof *s->group;
-  const size_t available = tes_memory_available();
-  if (bytes > 0.9 * (double)available)
-    TES_FAIL(TES_OUT_OF_MEMORY,
-             "the eigenbases of %s patches need %.3g GiB, %.3g GiB are available; nodal needs 3 vectors",
-             s->local == TES_LOCAL_RANK1 ? "rank1" : "scaled", bytes / (1 << 30),
-             (double)available / (1 << 30));
+  TES_TRY(tesi_afford(ctx, bytes, 0.9 * (double)tes_memory_available(), "nodal needs 3 vectors",
+                      "the eigenbases of %s patches need", s->local == TES_LOCAL_RANK1 ? "rank1" : "scaled"));
   TES_ALLOC(&s->group, s->groups);
   TES_TRY(tesi_alloc(ctx, (size_t)values, value, &s->tables));
 done:
@@ -110,11 +107,7 @@ static bool fill_direction(const TesiSurrogate *s, const TesiSurrogateKernels *k
 
 /* S = 1, lambda = 0 for a direction that does not exist. */
 static void fill_absent(const TesOperator *op, int lanes, void *tables) {
-  for (int l = 0; l < lanes; l++)
-    if (op->precision == TES_DOUBLE)
-      ((double *)tables)[l] = 1;
-    else
-      ((float *)tables)[l] = 1;
+  for (int l = 0; l < lanes; l++) tesi_number_set(op->precision, tables, l, 1);
 }
 
 static bool fill_tables(const TesOperator *op, const TesiSurrogate *s, const TesiPatchFamily *const f[3],

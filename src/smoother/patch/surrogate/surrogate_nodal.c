@@ -147,27 +147,20 @@ static TesStatus fill_scale(const TesOperator *op, Plan *plan) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
   double *d = NULL, *d0 = NULL;
-  TesVector scale = {
-      .context = ctx, .length = op->space->length, .precision = op->precision, .data = plan->scale};
-  TES_ALLOC(&d, scale.length);
-  TES_ALLOC(&d0, scale.length);
+  TES_ALLOC(&d, op->length);
+  TES_ALLOC(&d0, op->length);
   TES_TRY(op->table->diagonal(op, plan->scale));
-  TES_TRY(tes_vector_get(&scale, d));
+  TES_TRY(tesi_operator_get(op, plan->scale, d));
   TES_TRY(plan->constant->table->diagonal(plan->constant, plan->scale));
-  TES_TRY(tes_vector_get(&scale, d0));
-  for (int64_t i = 0; i < scale.length; i++) d[i] = sqrt(d0[i] / d[i]);
-  TES_TRY(tes_vector_set(&scale, d));
+  TES_TRY(tesi_operator_get(op, plan->scale, d0));
+  for (int64_t i = 0; i < op->length; i++) d[i] = sqrt(d0[i] / d[i]);
+  TES_TRY(tesi_operator_set(op, d, plan->scale));
   plan->variation = largest_ratio(op->space, d);
   plan->variation *= plan->variation;
 done:
   tesi_free(ctx, &d);
   tesi_free(ctx, &d0);
   return status;
-}
-
-static TesStatus precondition(void *user, const void *r, void *z) {
-  const TesSmoother *smoother = user;
-  return apply(smoother, r, z, TES_FORWARD, true);
 }
 
 static TesStatus init(TesSmoother *smoother) {
@@ -185,11 +178,7 @@ static TesStatus init(TesSmoother *smoother) {
   TES_TRY(fill_scale(op, plan));
   const TesSmootherDesc inner = {.op = plan->constant, .kind = smoother->kind, .omega = 1};
   TES_TRY(tes_smoother_create(ctx, &inner, &plan->inner));
-  if (smoother->omega == 0) {
-    smoother->omega = 1;
-    if (smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE)
-      TES_TRY(tesi_additive_damping(op, precondition, smoother, &smoother->omega));
-  }
+  TES_TRY(tesi_patch_damping(smoother));
   smoother->symmetric = plan->inner->symmetric;
   snprintf(smoother->description, sizeof smoother->description, "nodal scaling, omega %.3g, of: %.100s",
            smoother->omega, plan->inner->description);

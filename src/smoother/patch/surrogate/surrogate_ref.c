@@ -4,6 +4,7 @@
 #include <string.h>
 #include "basis/lagrange.h"
 #include "smoother/patch/surrogate/surrogate.h"
+#include "smoother/solve_ref.h"
 
 enum { P = TESI_FACTOR, N = 2 * TESI_MAX_DEGREE + 1 };
 
@@ -144,20 +145,6 @@ static void make_dense(Patch *patch) {
     }
 }
 
-/* r <- A^-1 r by elimination, A positive definite. */
-static void eliminate(int64_t n, double *A, double *r) {
-  for (int64_t p = 0; p < n; p++)
-    for (int64_t i = p + 1; i < n; i++) {
-      const double factor = A[i * n + p] / A[p * n + p];
-      for (int64_t j = p; j < n; j++) A[i * n + j] -= factor * A[p * n + j];
-      r[i] -= factor * r[p];
-    }
-  for (int64_t i = n - 1; i >= 0; i--) {
-    for (int64_t j = i + 1; j < n; j++) r[i] -= A[i * n + j] * r[j];
-    r[i] /= A[i * n + i];
-  }
-}
-
 static int64_t node_of(const TesSpace *space, const Patch *patch, int64_t i) {
   int64_t node = 0, stride = 1;
   for (int d = 0; d < 3; d++) {
@@ -189,7 +176,7 @@ static TesStatus update_patch(const TesSmoother *smoother, const TesiSurrogateDa
   for (int d = 0; d < 3; d++) make_matrices(data, d, &patch->line[d]);
   make_dense(patch);
   for (int64_t i = 0; i < patch->nodes; i++) patch->r[i] = r[node_of(space, patch, i)];
-  eliminate(patch->nodes, patch->A, patch->r);
+  tesi_solve_ref(patch->nodes, patch->A, patch->r);
   for (int64_t i = 0; i < patch->nodes; i++) x[node_of(space, patch, i)] += smoother->omega * patch->r[i];
 done:
   if (patch) {

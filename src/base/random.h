@@ -5,11 +5,14 @@
 
 #include <stdint.h>
 
-static inline uint64_t tesi_random_hash(uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
+static inline uint64_t tesi_random_mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   return x ^ (x >> 31);
+}
+
+static inline uint64_t tesi_random_hash(uint64_t x) {
+  return tesi_random_mix(x + 0x9e3779b97f4a7c15u);
 }
 
 /* Uniform in [0, 1). */
