@@ -15,6 +15,7 @@
 #include "problem/pressure_unit.h"
 #include "problem/equation/equations.h"
 #include "problem/equation/stokes.h"
+#include "space/rt_device.h"
 
 static bool is_symmetric(const TesProblem *p) {
   return p->variant.flow == TES_FLOW_SYMMETRIC;
@@ -264,8 +265,55 @@ done:
   return status;
 }
 
+/* v <- the pressure 1, of which p->u has the coefficients. */
+static TesStatus create_uniform(const TesProblem *p, TesVector **v) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  double square;
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, v));
+  const TesVector pressure = tesi_stokes_pressure(p, *v);
+  TES_TRY(tesi_rt_constant_on(ctx, p->space, pressure.data, &square));
+done:
+  return status;
+}
+
+/* A uniform pressure of the surroundings needs no solve. Where it makes up nearly all of the forces, as 2 bar on all
+ * openings, it is taken out of them: a tolerance relative to it would leave the velocity wrong. Full multigrid makes
+ * loads of its own. */
+static TesStatus take_level(TesProblem *p) {
+  const double most = 0.01; /* of |b|^2 that is left */
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesVector *uniform = NULL, *forces = NULL;
+  double size, all, part;
+  if (p->op->null || p->chosen.method == TES_METHOD_FMG) return TES_OK;
+  TES_TRY(create_uniform(p, &uniform));
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &forces));
+  TES_TRY(tes_operator_apply(p->op, uniform, forces));
+  TES_TRY(tes_vector_dot(forces, forces, &size));
+  TES_TRY(tes_vector_dot(forces, p->b, &part));
+  TES_TRY(tes_vector_dot(p->b, p->b, &all));
+  if (!(size > 0) || !(all - part * part / size < most * all)) goto done;
+  p->lifting.level = part / size;
+  TES_TRY(tes_vector_axpy(-p->lifting.level, forces, p->b));
+  if (p->start) TES_TRY(tes_vector_axpy(-p->lifting.level, uniform, p->start));
+done:
+  tes_vector_destroy(&forces);
+  tes_vector_destroy(&uniform);
+  return status;
+}
+
+static TesStatus add_level(TesProblem *p) {
+  TesVector *uniform = NULL;
+  if (p->lifting.level == 0) return TES_OK;
+  TesStatus status = create_uniform(p, &uniform);
+  if (status == TES_OK) status = tes_vector_axpy(p->lifting.level, uniform, p->u);
+  tes_vector_destroy(&uniform);
+  return status;
+}
+
 /* b <- b / s - K u_D, where b is a load, whose pressure rows are zero. */
-static TesStatus lift(TesProblem *p) {
+static TesStatus subtract_given(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiGiven *given = p->numbered.given;
@@ -284,6 +332,11 @@ static TesStatus lift(TesProblem *p) {
   TES_TRY(tesi_stokes_balance(p, flux, p->b));
 done:
   return status;
+}
+
+static TesStatus lift(TesProblem *p) {
+  const TesStatus status = subtract_given(p);
+  return status == TES_OK ? take_level(p) : status;
 }
 
 /* Whether the cells of all levels are about cubes of one size. They are not if an odd number of cells is halved. */
@@ -405,6 +458,7 @@ static TesStatus complete(TesProblem *p) {
   TesStatus status = TES_OK;
   TES_TRY(clean_divergence(p));
   TES_TRY(tesi_operator_remove_null(p->op, p->u));
+  TES_TRY(add_level(p));
   TES_TRY(tesi_stokes_scale_pressure(p, p->unit, p->u));
   if (p->lifting.lifted) TES_TRY(tes_vector_axpy(1, p->lifting.shift, p->u));
 done:
