@@ -87,7 +87,7 @@ static void what_a_unit_belongs_to_is_clear(void **state) {
                {"-1/2 mm", "write 0.5 m or 1/(2 m)", 0},
                {"3 m**2", "power behind a unit at column 4", 0},
                {"3 m^2^2", "power behind a unit", 0},
-               {"2^3 mm", "exponent with a unit", 0},
+               {"2^3 mm", "write 8 m or 2^3*(1 m)", 0},
                {"1 + 20 kN*h", "'h' is a unit and a name of the case at column 11", 0},
                {"1 + 20 N/h", "blanks around * and / make it the name", 0},
                {"3 m/t + 1", "'t' is a unit and a name of the case", 0},
@@ -96,7 +96,8 @@ static void what_a_unit_belongs_to_is_clear(void **state) {
                {"(3 m)**2 + 3 m^2", NULL, 9e6 + 3e6},
                {"1/2*3 m + 0*r/2 m + 1/(2 m)", NULL, 1500 + 1. / 2000},
                {"2 m/2 + 3 m*2", NULL, 7000},
-               {"2**3*1 mm", NULL, 8}};
+               {"2**3*1 mm", NULL, 8},
+               {"2^3*(1 mm)", NULL, 8}};
   (void)state;
   write_file("a.yaml", "problem: poisson\nunits: mm-N-MPa\nconstants: {h: 2 m, speed: 10 m/h}\n"
                        "mesh: {box: {cells: [2, 2]}}\noutput: {values: {u: {integral: domain}}}\n");

@@ -172,7 +172,7 @@ typedef struct TesiLifting {
   TesVector *free;  /* 0 at given nodes, else 1; NULL: on the host, and for boxes */
   bool some_given;  /* some boundary has values */
   bool lifted;      /* u_D is not zero */
-  double level;     /* a uniform pressure in units of `unit`, added after the solve (stokes with element rt) */
+  double level; /* a uniform pressure in units of `unit`, added after the solve (stokes with element rt) */
 } TesiLifting;
 
 /* For components whose constant is free. */

@@ -298,7 +298,7 @@ static int power(Parser *p) {
   const int exponent = unary(p);
   p->depth--;
   if (p->last == QUANTITY)
-    tesi_scanner_fail(&p->scanner, at, "; the unit belongs to it alone: put what it is for in parentheses",
+    tesi_scanner_fail(&p->scanner, at, "; the unit belongs to the exponent alone: write 8 m or 2^3*(1 m)",
                       "exponent with a unit");
   p->last = OTHER;
   return p->scanner.failed ? 0 : tesi_term(p->terms, TESI_OP_POW, base, exponent, 0);

@@ -1,7 +1,7 @@
 /* Cells in the order of the flow, for transport of element q where the velocity prevails.
  *
- * The smoother stores the matrix of the operator (operator/assembled/matrix.h) and its incomplete LU factors without
- * fill: L U has the pattern of A and agrees with A on it. A step is x <- x + (L U)^-1 (b - A x). The unknowns are
+ * The smoother stores the matrix of the operator (operator/assembled/matrix.h) and its incomplete LU factors. Without
+ * fill L U has the pattern of A and agrees with A on it. A step is x <- x + (L U)^-1 (b - A x). The unknowns are
  * numbered cell by cell in the order in which the velocity goes through the cells, and along the velocity within a
  * cell. Where nothing is carried back, A is then lower triangular but for the diffusion, and the step is nearly a
  * direct solve. All nodes of a cell are coupled in the pattern, so that no fill is lost within a cell.
@@ -13,17 +13,17 @@
  * ranks, whose blocks have the nodes at cuts in common. There the corrections of ranks are added in the shares of the
  * ways that the flow has come through their cells: the rank that it comes from knows best.
  *
- * What elimination adds outside of the pattern is lost, and across the flow this is no less than what is in it: after
- * some 50 cells in a row the rows of L grow from cell to cell. So factors are measured when they are made (`left`), and
- * poor ones are made again with fill: all entries that are not small. Closed paths ask for better factors, as cuts of
- * them are not in any factors. Where the flow enters through a boundary without a value, hardly anything holds u
- * there, and the first pivots are as small as the diffusion: factors against the flow begin where u is held. Levels
- * that nothing serves are for sparse factors (tesi_transport_mend()).
+ * Factors without fill lose the entries that elimination adds outside of the pattern. Where the flow is oblique to the
+ * cells, these are as large as the entries within the pattern: after some 50 cells in a row the rows of L grow from
+ * cell to cell. So factors are measured when they are made (`left`), and poor factors are made again with all entries
+ * that are not small. A closed path needs better factors, since no factors contain the cut of the path. Where the flow
+ * enters through a boundary without a value, hardly anything holds u, and the first pivots are as small as the
+ * diffusion: factors against the flow begin where u is held. Levels that no factors serve are for sparse factors
+ * (tesi_transport_mend()).
  *
  * A sweep is sequential, in float64, by the host; on devices vectors are copied there and back. Forward and backward
- * sweeps are the same. Memory: 24 bytes an entry of the matrix, with fill 48, (2k + 2 - 1/k ..)^dim entries a row on
- * average;
- * set-up: about (2k + 1)^dim products with the operator on boxes, and the factorization. */
+ * sweeps are the same. Memory: 24 bytes per entry of the matrix, with fill 48; a row has (2k + 2 - 1/k ..)^dim entries
+ * on average. Set-up: about (2k + 1)^dim products with the operator on boxes, and the factorization. */
 #ifndef TESI_ORDERED_CELLS_H
 #define TESI_ORDERED_CELLS_H
 
