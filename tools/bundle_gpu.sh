@@ -140,6 +140,7 @@ t6_coarse_kernels -
 t4_slip -
 t6_aggregation_kernels -
 t6_krylov_kernels -
+t6_least -
 t7_iso -
 P
   for case in "$here"/cases/*.yaml; do echo "t9_devices $(basename "$case" .yaml)"; done

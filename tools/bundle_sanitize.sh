@@ -83,6 +83,7 @@ t6_coarse_kernels -
 t4_slip -
 t6_aggregation_kernels -
 t6_krylov_kernels -
+t6_least -
 t7_iso -
 R
 }

@@ -179,7 +179,9 @@ typedef struct TesSolveOptions {
   int pre, post;      /**< smoothing steps; 0 means 1 (flows of degree 2 and more: none before), -1 none */
   double tolerance;   /**< on the relative residual; 0 means 1e-9, in time 1e-3 */
   TesToleranceOf tolerance_of; /**< in time */
-  int guess; /**< in time: old values, 1..4, that guesses are extrapolated from; 0 means 3, -1 none: from zero */
+  /** In time: the number of old solutions, 1..4, from which solves begin; 0 means 3, -1 none: from zero. Starts are
+   *  extrapolated; with tolerances below 1e-3, transport starts from the combination with the least residual. */
+  int guess;
   int max_iterations; /**< 0 means 100 */
   TesSolvePrecision precision;
   /** Called with the residual before the first and after every iteration; may be NULL. */

@@ -121,6 +121,7 @@ TesStatus tesi_in_time_use(TesProblem *p, double sigma, double time) {
     TES_TRY(move(p, it->carrier ? it->carrier : it->whole));
   } else {
     tesi_in_time_forget(p);
+    if (it->least) tesi_least_forget(it->least);
     tes_operator_destroy(&it->whole);
     if (p->variant.stabilization != TES_STREAMLINE_NONE) tes_vector_destroy(&it->load);
     if (it->made) TES_TRY(tesi_problem_create_solver(p));
@@ -134,8 +135,10 @@ done:
 
 /* Load, mass and operator of a stage have the same sigma and dt, on which streamline terms depend. */
 static TesStatus at(void *user, int stage, bool same, double sigma, int count, const double *times) {
-  (void)stage, (void)same, (void)count;
-  return tesi_in_time_use(user, sigma, times[0]);
+  (void)same, (void)count;
+  const TesStatus status = tesi_in_time_use(user, sigma, times[0]);
+  tesi_in_time_plan(user, stage);
+  return status;
 }
 
 /* In the rows of all nodes; rows of given values matter only for the balance. */
@@ -195,18 +198,6 @@ TesStatus tesi_in_time_give(const TesProblem *p, TesVector *x) {
   return status == TES_OK && p->lifting.lifted ? tes_vector_axpy(1, p->lifting.shift, x) : status;
 }
 
-TesStatus tesi_in_time_residual(const TesProblem *p, const TesVector *b, const TesVector *x, TesVector *r) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TES_TRY(tes_operator_residual(p->in_time->whole, b, x, r));
-  if (p->in_time->data.gives)
-    TES_TRY(tesi_timed_data_clear(p, r));
-  else if (p->lifting.some_given)
-    TES_TRY(tesi_problem_clear(p, r));
-done:
-  return status;
-}
-
 /* ---- explicit steps ------------------------------------------------------------------------------------ */
 
 static TesStatus find_lumped(TesiInTime *it) {
@@ -236,12 +227,6 @@ done:
   return status;
 }
 
-static TesStatus find_residual(const TesProblem *p, const TesVector *b, const TesVector *x, TesVector *r,
-                               double *norm) {
-  const TesStatus status = tesi_in_time_residual(p, b, x, r);
-  return status == TES_OK ? tes_vector_norm(r, norm) : status;
-}
-
 /* The factor by which |r| is to be reduced: the target is the problem's tolerance times the residual of the old
  * solution, or times the load. If the guess is worse than the old solution, the old solution replaces it. p->b <- r. */
 static TesStatus find_start(TesProblem *p, const TesVector *b, const TesVector *old, TesVector *x,
@@ -249,18 +234,16 @@ static TesStatus find_start(TesProblem *p, const TesVector *b, const TesVector *
   TesiInTime *it = p->in_time;
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  double of_guess, reference;
-  const bool of_load = p->options.tolerance_of == TES_TOLERANCE_LOAD, zero = p->options.guess < 0;
-  TES_TRY(tes_vector_copy(old, of_load ? 0 : 1, it->d));
-  TES_TRY(tesi_in_time_give(p, it->d));
-  TES_TRY(find_residual(p, b, it->d, it->r, &reference));
-  TES_TRY(find_residual(p, b, x, p->b, &of_guess));
-  if (!zero && !of_load && reference < of_guess) {
+  double of_start, reference;
+  TES_TRY(tesi_in_time_start(p, b, old, x, false));
+  TES_TRY(tes_vector_norm(it->r, &reference));
+  TES_TRY(tes_vector_norm(p->b, &of_start));
+  if (tesi_in_time_either(p) && reference < of_start) {
     TES_TRY(tes_vector_copy(it->d, 1, x));
     TES_TRY(tes_vector_copy(it->r, 1, p->b));
-    of_guess = reference;
+    of_start = reference;
   }
-  *tolerance = of_guess > 0 ? p->chosen.tolerance * reference / of_guess : 1;
+  *tolerance = of_start > 0 ? p->chosen.tolerance * reference / of_start : 1;
 done:
   return status;
 }
@@ -277,7 +260,6 @@ static TesStatus find_correction(TesProblem *p, double sigma, double time, const
   TES_TRY(tesi_in_time_use(p, sigma, time));
   TES_TRY(set_numbers(p, time, sigma));
   TES_TRY(take_values(p, time));
-  TES_TRY(tesi_in_time_give(p, x));
   TES_TRY(find_start(p, b, old, x, &tolerance));
   tesi_solver_set_tolerance(p->solver, fmin(fmax(tolerance, 1e-14), 1. / ONE_CYCLE));
   TES_TRY(tesi_solver_solve_from_zero(p->solver, p->b, it->d, result));
@@ -335,7 +317,7 @@ done:
 static void take_steps(const TesiInTime *from, TesiInTime *it) {
   it->march = from->march, it->march.average = (TesiAverage){.count = 0};
   it->notes = from->notes;
-  it->squares = from->squares, it->remeshed = from->remeshed;
+  it->error.squares = from->error.squares, it->remeshed = from->remeshed;
 }
 
 static double first_sigma(const TesProblem *p) {
@@ -461,21 +443,22 @@ TesStatus tesi_in_time_begin(TesProblem *p, const TesProblemDesc *desc) {
                              .load = make_load,
                              .subtract = subtract,
                              .solve = solve,
+                             .starts = tesi_in_time_starts,
                              .carry = carry,
                              .lumped = add_lumped,
                              .method = p->equation->method,
                              .accelerate = p->equation->second_order ? tesi_in_time_accelerate : NULL};
-  const int guess = p->options.guess == 0 ? 3 : tesi_max(0, p->options.guess);
   TES_TRY(create_operators(p));
   TES_TRY(tesi_in_time_use(p, it->sigma, it->march.time));
   TES_TRY(refuse_moving_tests(p));
   TES_TRY(create_carrier(p));
   TES_TRY(tesi_timed_data_create(p));
+  TES_TRY(tesi_least_create(ctx, p->space->layout, tesi_in_time_directions(p), &it->least));
   TES_TRY(tesi_in_time_evolve_on_device(p, &evolution));
   if (p->variant.balanced)
     TES_TRY(tesi_balance_create(p, it->whole, it->carrier, it->mass, it->sigma, &p->balance));
   if (p->variant.balanced) evolution.amounts = &p->balance->amounts;
-  TES_TRY(tesi_stepper_create(&evolution, it->march.desc.method, it->march.dt, guess,
+  TES_TRY(tesi_stepper_create(&evolution, it->march.desc.method, it->march.dt, tesi_in_time_guess(p),
                               it->march.desc.tolerance > 0, &it->stepper));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->r));
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &it->d));
@@ -513,6 +496,7 @@ void tesi_in_time_destroy(TesProblem *p) {
   tes_vector_destroy(&it->lumped);
   tes_vector_destroy(&it->r);
   tes_vector_destroy(&it->d);
+  tesi_least_destroy(&it->least);
   tes_vector_destroy(&it->load);
   for (int c = 0; c <= TESI_AXES; c++) {
     tes_function_destroy(&it->exact[c]);
@@ -546,9 +530,9 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
   TES_CHECK(it, "%s has no steps in time: TesProblemDesc.time is not given", p->equation->name);
   TES_CHECK(it->march.step < it->march.steps, "the end of time, %g, is reached", it->march.desc.end);
   it->sum = *result;
-  it->compared = 0;
+  it->error.seconds = 0;
   status = tesi_march_step(ctx, &it->march, tesi_in_time_scheme(p), p, result);
-  result->seconds = tesi_now() - start - it->compared;
+  result->seconds = tesi_now() - start - it->error.seconds;
   TES_TRY(status);
   if (it->march.step == it->march.steps && p->equation->totals)
     TES_TRY(p->equation->totals(p, p->totals.load, p->totals.reaction));

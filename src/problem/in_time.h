@@ -4,6 +4,7 @@
 #ifndef TESI_IN_TIME_H
 #define TESI_IN_TIME_H
 
+#include "krylov/least.h"
 #include "problem/in_time_data.h"
 #include "problem/problem.h"
 #include "time/march.h"
@@ -29,6 +30,7 @@ typedef struct TesiInTime {
   TesiStepper *stepper;
   TesVector *rate[TESI_AXES]; /* of second order: views of u_t, by component */
   TesVector *r, *d;           /* residual and correction of a solve */
+  TesiLeast *least;           /* starts from old solutions */
   TesVector *load;            /* F if it is the same at all times; NULL: it varies, or is not known yet */
   bool timed;                 /* F depends on time */
   TesiTimedData data;         /* on devices */
@@ -37,12 +39,14 @@ typedef struct TesiInTime {
   bool moves, changes; /* whether b depends on time; whether a or c does: then the operator is that of the time
                         * `operated` */
   double operated;
-  bool made;          /* the present solver is for it->sigma */
-  TesMesh *first;     /* mesh of the first problem, if the mesh changes */
-  int remeshed;       /* the step after which the mesh was last checked; -1: never */
-  double unbalanced;  /* NaN: value in states without a balance */
-  double squares;     /* sum over steps of |error|^2 in L2 */
-  double compared;    /* seconds of the present step that its error took, not the solver */
+  bool made;         /* the present solver is for it->sigma */
+  TesMesh *first;    /* mesh of the first problem, if the mesh changes */
+  int remeshed;      /* the step after which the mesh was last checked; -1: never */
+  double unbalanced; /* NaN: value in states without a balance */
+  struct {
+    double squares,
+        seconds; /* the sum over steps of its square in L2; what it took of the present step, not the solver */
+  } error;
   TesSolveResult sum; /* of the present step */
   TesLoadCallback add_load;
   void *add_load_user;
@@ -87,6 +91,19 @@ TesStatus tesi_in_time_give(const TesProblem *problem, TesVector *x);
 /* r <- b - (sigma M + K) x at the nodes without given values, 0 at the others. */
 TesStatus tesi_in_time_residual(const TesProblem *problem, const TesVector *b, const TesVector *x,
                                 TesVector *r);
+/* The start of a solve (in_time_start.c). guess: the number of old solutions; directions: of their differences that
+ * starts combine; 0: they extrapolate. plan: comes first; whether it is the same work as in the step
+ * before. starts: whether `start` needs no guess. start: x <- the start, problem->b <- its residual, in_time->r <- the
+ * residual to which tolerances refer; where starts extrapolate, x is the guess before, and in_time->d the other start.
+ * recorded: by kernels alone. */
+int tesi_in_time_guess(const TesProblem *problem);
+int tesi_in_time_directions(const TesProblem *problem);
+bool tesi_in_time_plan(const TesProblem *problem, int stage);
+bool tesi_in_time_starts(void *problem);
+/* Whether the better of both starts is to be taken. */
+bool tesi_in_time_either(const TesProblem *problem);
+TesStatus tesi_in_time_start(const TesProblem *problem, const TesVector *b, const TesVector *old,
+                             TesVector *x, bool recorded);
 /* Whether a device can begin a stage without the host: evolution->at, begin and start. If so, devices have their
  * kernels from then on. */
 TesStatus tesi_in_time_evolve_on_device(TesProblem *problem, TesiEvolution *evolution);

@@ -7,12 +7,11 @@
 
 static TesiStarts starts_of(const TesProblem *p, TesVector *x) {
   TesiInTime *it = p->in_time;
-  const bool of_load = p->options.tolerance_of == TES_TOLERANCE_LOAD;
   return (TesiStarts){.x = x,
                       .r = p->b,
                       .old = it->d,
                       .old_r = it->r,
-                      .either = p->options.guess >= 0 && !of_load,
+                      .either = tesi_in_time_either(p),
                       .tolerance = p->chosen.tolerance};
 }
 
@@ -22,8 +21,8 @@ static TesStatus at(void *user, int stage, bool same, double sigma, int count, c
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   bool can;
-  if (!same) tesi_recorded_release(ctx, &it->recorded[stage]);
   TES_TRY(tesi_in_time_use(p, sigma, times[0]));
+  if (!tesi_in_time_plan(p, stage) || !same) tesi_recorded_release(ctx, &it->recorded[stage]);
   if (p->balance) TES_TRY(tesi_in_time_at(p, times[0]));
   TES_TRY(tesi_solver_can_queue(p->solver, &can));
   it->begun = can;
@@ -49,11 +48,7 @@ static TesStatus start(void *user, double sigma, double time, const TesVector *b
   (void)sigma, (void)time;
   const TesiStarts starts = starts_of(p, x);
   if (!it->begun) return TES_OK;
-  TES_TRY(tesi_in_time_give(p, x));
-  TES_TRY(tes_vector_copy(old, p->options.tolerance_of == TES_TOLERANCE_LOAD ? 0 : 1, it->d));
-  TES_TRY(tesi_in_time_give(p, it->d));
-  TES_TRY(tesi_in_time_residual(p, b, it->d, it->r));
-  TES_TRY(tesi_in_time_residual(p, b, x, p->b));
+  TES_TRY(tesi_in_time_start(p, b, old, x, true));
   TES_TRY(tesi_solver_queue(p->solver, &starts));
 done:
   return status;

@@ -550,7 +550,7 @@ TesProblemInfo tes_problem_info(const TesProblem *problem) {
                          .floor = problem->chosen.floor,
                          .times = problem->times};
   const TesiInTime *it = problem->in_time;
-  info.l2_space_time = it && it->march.step && it->exact[0] ? sqrt(it->squares) : NAN;
+  info.l2_space_time = it && it->march.step && it->exact[0] ? sqrt(it->error.squares) : NAN;
   info.balance = tesi_balance_result(problem);
   tesi_problem_mean_force(problem, info.mean_force);
   memcpy(info.balance.load, problem->totals.load, sizeof problem->totals.load);

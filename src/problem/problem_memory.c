@@ -1,4 +1,5 @@
 #include "problem/problem_memory.h"
+#include "problem/in_time.h"
 #include <math.h>
 #include "device/kernel.h"
 #include "multigrid/coarse/coarse_stokes_box.h"
@@ -37,9 +38,9 @@ static bool can_be_narrow(const TesProblem *p) {
   return p->chosen.cycle == TES_SINGLE && !p->in_time && !p->equation->own;
 }
 
-/* Vectors of problems in time: old values for guesses, right-hand sides, a second operator. Flows (coupled.h) have 13
- * vectors, given values, two vectors of a cycle, four of convection, and three more systems. Each mean velocity that
- * is kept takes two vectors, and one per system. */
+/* Vectors of problems in time: old values and images for starts, right-hand sides, a second operator. Flows
+ * (coupled.h) have 13 vectors, given values, two vectors of a cycle, four of convection, and three more systems. Each
+ * mean velocity that is kept takes two vectors, and one per system. */
 static double time_bytes(const TesProblem *p) {
   const double length = (double)p->space->length;
   double force[TESI_AXES];
@@ -50,7 +51,7 @@ static double time_bytes(const TesProblem *p) {
     return (160 + 48. * kept) * length +
            3 * (double)tesi_multigrid_memory(p->space, tesi_problem_box_varies(p), p->chosen.cycle,
                                              p->options.smoother);
-  return p->in_time ? 80 * length : 0;
+  return p->in_time ? (80 + 8. * tesi_in_time_directions(p)) * length : 0;
 }
 
 static double cell_levels(const TesProblem *p) {

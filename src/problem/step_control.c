@@ -65,7 +65,7 @@ static void list(void *user, TesiState *state) {
   tesi_state_add_fixed(state, "kept", s->kept);
   tesi_state_add_whole(state, "known", s->kept, &s->known);
   tesi_state_add_real(state, "when", TESI_STEPPER_OLD, s->when);
-  tesi_state_add_real(state, "squares", 1, &it->squares);
+  tesi_state_add_real(state, "squares", 1, &it->error.squares);
   list_amounts(p, state);
   tesi_state_add(state, "u", 0, it->full, p->u, TESI_STATE_PROJECTED);
   for (int i = 0; i < s->known; i++)
@@ -163,7 +163,7 @@ static TesStatus add_error(TesProblem *p) {
                            : p->equation->flow
                                ? tesi_rt_scalar_errors(p->space, p->u, exact[0], &l2, &h1)
                                : tes_functional_error(p->space, p->u, exact, &l2, NULL, NULL, NULL);
-  p->in_time->squares += p->in_time->march.last * l2 * l2;
+  p->in_time->error.squares += p->in_time->march.last * l2 * l2;
   return status;
 }
 
@@ -176,7 +176,7 @@ static TesStatus arrive(void *user) {
   march->crossed += march->last * tesi_steps_crossed(p);
   const double begin = tesi_now();
   TES_TRY(add_error(p));
-  p->in_time->compared = tesi_now() - begin;
+  p->in_time->error.seconds = tesi_now() - begin;
 done:
   return status;
 }

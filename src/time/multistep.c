@@ -10,27 +10,17 @@ typedef struct Begin {
   TesVector *u;
 } Begin;
 
-/* y <- sum weight[j] u(t - j dt). */
-static TesStatus combine(const TesiStepper *s, int count, const double *weight) {
-  TesContext *ctx = s->evolution.context;
-  TesStatus status = TES_OK;
-  TES_TRY(tes_vector_copy(s->old[0], weight[0], s->y));
-  for (int j = 1; j < count; j++) TES_TRY(tes_vector_axpy(weight[j], s->old[j], s->y));
-done:
-  return status;
-}
-
 static TesStatus begin_multistep(void *data) {
   const Begin *begin = data;
   TesiStepper *s = begin->s;
   TesContext *ctx = s->evolution.context;
   TesStatus status = TES_OK;
   const TesiEvolution *e = &s->evolution;
-  TES_TRY(combine(s, begin->count, begin->back));
+  TES_TRY(tesi_stepper_combine(s, begin->count, begin->back, s->y));
   TES_TRY(e->load(e->user, begin->time + s->dt, s->b));
   TES_TRY(tesi_stepper_add_mass(s, 1 / s->dt, s->y));
   if (begin->method->carries) {
-    TES_TRY(combine(s, begin->count, begin->weight));
+    TES_TRY(tesi_stepper_combine(s, begin->count, begin->weight, s->y));
     TES_TRY(e->carry(e->user, s->y, s->b));
   }
   TES_TRY(tesi_stepper_guess(s, 1, begin->u));

@@ -42,8 +42,8 @@ static TesStatus stage(TesiStepper *s, const TesiTimeMethod *method, int i, doub
   TES_TRY(tesi_stepper_rates(s, sigma, at, u));
   tesi_stepper_add_amounts(s, s->dt * method->a[method->stages - 1][i]);
   if (i == method->stages - 1) goto done;
-  TES_TRY(tes_vector_copy(u, sigma, s->slope[i]));
-  TES_TRY(tes_vector_axpy(-sigma, s->y, s->slope[i]));
+  TES_TRY(tesi_vector_combine(2, (const double[]){sigma, -sigma}, (const TesVector *const[]){u, s->y},
+                              s->slope[i]));
 done:
   return status;
 }

@@ -72,12 +72,11 @@ static TesStatus update(TesiStepper *s, const Family *f, const TesVector *u) {
     TES_TRY(tes_vector_copy(s->second, 1, s->before[1]));
     s->moved = true;
   }
-  TES_TRY(tes_vector_copy(u, 1 / square, s->y));
-  TES_TRY(tes_vector_axpy(-1 / square, s->old[0], s->y));
-  TES_TRY(tes_vector_axpy(-1 / (f->beta * s->dt), s->rate, s->y));
-  TES_TRY(tes_vector_axpy(-f->older / f->beta, s->second, s->y));
-  TES_TRY(tes_vector_axpy(s->dt * (1 - f->gamma), s->second, s->rate));
-  TES_TRY(tes_vector_axpy(s->dt * f->gamma, s->y, s->rate));
+  TES_TRY(tesi_vector_combine(
+      4, (const double[]){1 / square, -1 / square, -1 / (f->beta * s->dt), -f->older / f->beta},
+      (const TesVector *const[]){u, s->old[0], s->rate, s->second}, s->y));
+  TES_TRY(tesi_vector_combine(3, (const double[]){1, s->dt * (1 - f->gamma), s->dt * f->gamma},
+                              (const TesVector *const[]){s->rate, s->second, s->y}, s->rate));
   TES_TRY(tes_vector_copy(s->y, 1, s->second));
 done:
   return status;
@@ -98,9 +97,10 @@ static TesStatus begin_second_order(void *data) {
   TesStatus status = TES_OK;
   const Family *f = &begin->f;
   const double part = (1 - f->am) / (1 - f->af);
-  TES_TRY(tes_vector_copy(s->old[0], part / (f->beta * s->dt * s->dt), s->y));
-  TES_TRY(tes_vector_axpy(part / (f->beta * s->dt), s->rate, s->y));
-  TES_TRY(tes_vector_axpy(part * f->older / f->beta - f->am / (1 - f->af), s->second, s->y));
+  TES_TRY(tesi_vector_combine(3,
+                              (const double[]){part / (f->beta * s->dt * s->dt), part / (f->beta * s->dt),
+                                               part * f->older / f->beta - f->am / (1 - f->af)},
+                              (const TesVector *const[]){s->old[0], s->rate, s->second}, s->y));
   TES_TRY(find_load(s, f, begin->sigma, begin->time));
   TES_TRY(tesi_stepper_add_mass(s, 1, s->y));
   TES_TRY(tesi_stepper_guess(s, 1, begin->u));

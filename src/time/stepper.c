@@ -127,24 +127,26 @@ TesStatus tesi_stepper_start(TesiStepper *s, double sigma, double time, TesVecto
   return e->start ? e->start(e->user, sigma, time, s->b, s->old[0], x) : TES_OK;
 }
 
-/* x <- x + factor (the extrapolation of `count` old values). */
-static TesStatus add_extrapolation(const TesiStepper *s, int count, double at, double factor, TesVector *x) {
-  double weight[TESI_STEPPER_OLD];
-  TesStatus status = TES_OK;
-  tesi_stepper_extrapolation(s, count, at, weight);
-  for (int j = 0; j < count && status == TES_OK; j++)
-    status = tes_vector_axpy(factor * weight[j], s->old[j], x);
-  return status;
+TesStatus tesi_stepper_combine(const TesiStepper *s, int count, const double *weight, TesVector *x) {
+  return count ? tesi_vector_combine(count, weight, (const TesVector *const *)s->old, x)
+               : tes_vector_fill(x, 0);
 }
 
 TesStatus tesi_stepper_guess(const TesiStepper *s, double at, TesVector *x) {
-  const TesStatus status = tes_vector_fill(x, 0);
-  return status == TES_OK ? add_extrapolation(s, tesi_min(s->guess, s->known), at, 1, x) : status;
+  double weight[TESI_STEPPER_OLD];
+  const int count = tesi_min(s->guess, s->known);
+  if (s->evolution.starts && s->evolution.starts(s->evolution.user)) return TES_OK;
+  tesi_stepper_extrapolation(s, count, at, weight);
+  return tesi_stepper_combine(s, count, weight, x);
 }
 
 TesStatus tesi_stepper_difference(const TesiStepper *s, const TesVector *u, TesVector *x) {
-  const TesStatus status = tes_vector_copy(u, 1, x);
-  return status == TES_OK ? add_extrapolation(s, 3, 1, -1, x) : status;
+  enum { OLD = 3 };
+  double weight[OLD + 1] = {0, 0, 0, -1};
+  const TesVector *value[OLD + 1] = {s->old[0], s->old[1], s->old[2], u};
+  tesi_stepper_extrapolation(s, OLD, 1, weight);
+  for (int i = 0; i <= OLD; i++) weight[i] = -weight[i];
+  return tesi_vector_combine(OLD + 1, weight, value, x);
 }
 
 TesStatus tesi_stepper_undo(TesiStepper *s, TesVector *u) {

@@ -35,6 +35,7 @@ typedef struct TesiEvolution {
    * solution at the beginning of the step, to which tolerances refer. */
   TesStatus (*solve)(void *user, double sigma, double time, const TesVector *b, const TesVector *old,
                      TesVector *x);
+  bool (*starts)(void *user); /* whether the solve that follows makes its own guess; NULL: no solve does */
   TesStatus (*carry)(void *user, const TesVector *x,
                      TesVector *b); /* b <- b - C x, at the time of the last load */
   /* Explicit steps: x <- x + factor m^-1 b with the boundary values of `time`; m: the row sums of M. */
@@ -149,7 +150,9 @@ void tesi_stepper_backward(const TesiStepper *stepper, const TesiTimeMethod *met
 TesStatus tesi_stepper_begin(TesiStepper *stepper, int stage, double sigma, int count, const double *times,
                              TesiWork work, void *data);
 TesStatus tesi_stepper_start(TesiStepper *stepper, double sigma, double time, TesVector *x);
-/* x <- the extrapolation of the old values to time t + s dt. */
+/* x <- the sum of weight[count] times the old values. */
+TesStatus tesi_stepper_combine(const TesiStepper *stepper, int count, const double *weight, TesVector *x);
+/* x <- the extrapolation of the old values to time t + s dt, unless the solve makes its own guess. */
 TesStatus tesi_stepper_guess(const TesiStepper *stepper, double s, TesVector *x);
 /* stepper->b <- stepper->b + sigma M y */
 TesStatus tesi_stepper_add_mass(TesiStepper *stepper, double sigma, const TesVector *y);

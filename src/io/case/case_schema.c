@@ -421,7 +421,8 @@ const TesiKey tesi_case_keys[] = {
    .help = "with `time`: step (auto), the residual of the old solution with the new boundary values; load, that of the "
      "boundary values alone"},
   {.path = "solver.guess", .type = TESI_KEY_INTEGER, .target = AT(guess), .low = 0, .high = 4, .fallback = "3",
-   .help = "with `time`: old solutions from which that of a step is extrapolated as a start; 0: it is zero"},
+   .help = "with `time`: old solutions from which a solve starts, extrapolated or, of transport with tolerances below "
+     "1e-3, combined to the least residual; 0: it starts from zero"},
   {.path = "solver.max_iterations", .type = TESI_KEY_INTEGER, .target = SOLVER(max_iterations), .low = 1,
    .high = 1000000,
    .fallback = "100", .help = "give up after so many iterations"},
