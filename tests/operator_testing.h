@@ -12,6 +12,7 @@ typedef struct TestDiffusion {
   TesPrecision precision;
   int points;
   TesFactors factors;
+  bool mass_alone; /* no diffusion term */
   bool ignore_hanging;
   bool skip_given; /* Robin terms only where the mesh has the boundary and it is free */
   const char *kind;
@@ -20,7 +21,7 @@ typedef struct TestDiffusion {
 static inline TesStatus test_operator_create(TesContext *ctx, const TestDiffusion *d, TesOperator **op) {
   TesTermDesc terms[10] = {{.term = TES_TERM_DIFFUSION, .a = {d->a, d->material_a}}};
   TesFunction *zero = NULL;
-  int count = 1;
+  int count = d->mass_alone ? 0 : 1;
   *op = NULL;
   if (d->material_c && !d->c && tes_function_create_constant(ctx, 0, &zero) != TES_OK)
     return TES_OUT_OF_MEMORY;

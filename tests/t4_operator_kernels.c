@@ -12,7 +12,7 @@
 
 typedef struct Case {
   int dim, degree, cells[3];
-  bool graded, natural;
+  bool graded, natural, mass; /* mass: the form has no diffusion term */
 } Case;
 
 static const char *const devices[] = {"emulator", "cuda"};
@@ -41,9 +41,9 @@ static TesOperator *make_operator(TesContext *ctx, const Case *c, TesSpace *spac
   TesFunction *a, *reaction, *alpha;
   TesOperator *op;
   assert_int_equal(tes_function_create_constant(ctx, 1.5, &a), TES_OK);
-  assert_int_equal(tes_function_create_constant(ctx, c->degree % 2 ? 0 : 20, &reaction), TES_OK);
+  assert_int_equal(tes_function_create_constant(ctx, c->degree % 2 && !c->mass ? 0 : 20, &reaction), TES_OK);
   assert_int_equal(tes_function_create_constant(ctx, 0.8, &alpha), TES_OK);
-  TestDiffusion desc = {.space = space, .a = a, .c = reaction, .precision = precision};
+  TestDiffusion desc = {.space = space, .a = a, .c = reaction, .mass_alone = c->mass, .precision = precision};
   for (int f = 0; f < 2 * c->dim; f++)
     if (!tes_space_given(space, (TesFace)f) && f != 1) desc.alpha[f] = alpha;
   if (test_operator_create(ctx, &desc, &op) != TES_OK) fail_msg("%s", tes_context_message(ctx));
@@ -92,10 +92,12 @@ static void run_degree(TesContext *ctx, bool emulated, int dim, int degree) {
   for (int kind = 0; kind < 4; kind++) {
     const bool first = kind == degree % 4, second = test_brief() ? kind == (degree + dim) % 4 : first;
     const int *cells = sizes[dim == 3 && degree > 3 ? 2 + kind % 2 : (degree + kind) % 4];
-    const Case c = {dim, degree, {cells[0], cells[1], cells[2]}, kind % 2, kind / 2};
+    const Case c = {dim, degree, {cells[0], cells[1], cells[2]}, kind % 2, kind / 2, false},
+               mass = {dim, degree, {cells[0], cells[1], cells[2]}, kind % 2, kind / 2, true};
     tesi_fiber_order((TesiOrder)((degree + kind) % 3), (uint64_t)degree);
     if (first || !few) run_case(ctx, &c, TES_DOUBLE);
     if (second || (!emulated && !few)) run_case(ctx, &c, TES_SINGLE);
+    if (kind == (degree + 1) % 4 && !few) run_case(ctx, &mass, TES_DOUBLE);
   }
   tesi_fiber_order(TESI_ORDER_FORWARD, 1);
 }
@@ -114,10 +116,11 @@ static void kernels_equal_the_plain_operator(void **state) {
 /* Several blocks in every direction. */
 static void blocks_fit_together(void **state) {
   (void)state;
-  static const Case cases[] = {{3, 1, {33, 17, 6}, false, true},
-                               {3, 2, {16, 8, 5}, true, false},
-                               {3, 3, {11, 5, 4}, false, false},
-                               {2, 4, {19, 9, 1}, true, true}};
+  static const Case cases[] = {{3, 1, {33, 17, 6}, false, true, false},
+                               {3, 2, {16, 8, 5}, true, false, false},
+                               {3, 3, {11, 5, 4}, false, false, false},
+                               {3, 2, {9, 8, 5}, false, false, true},
+                               {2, 4, {19, 9, 1}, true, true, false}};
   TesContext *ctx = test_device("emulator");
   for (size_t i = 0; ctx && i < sizeof cases / sizeof *cases; i++) {
     tesi_fiber_order(i % 2 ? TESI_ORDER_REVERSE : TESI_ORDER_SHUFFLED, i);
@@ -140,7 +143,7 @@ static void run_cuts(TesContext *ctx) {
     if (!test_degree(degree)) continue;
     const bool plain =
         strstr(cuts[i], ",0,") == cuts[i] + 3; /* blocks without a halo: equal cells, Dirichlet faces */
-    const Case c = {3, degree, {5, 6, 3}, !plain && i % 3 == 1, !plain && i % 3 == 2};
+    const Case c = {3, degree, {5, 6, 3}, !plain && i % 3 == 1, !plain && i % 3 == 2, false};
     tesi_fiber_order((TesiOrder)(i % 3), i);
     setenv("TESSERA_SEPARABLE_CUT", cuts[i], 1);
     run_case(ctx, &c, i % 2 ? TES_SINGLE : TES_DOUBLE);
@@ -161,7 +164,7 @@ static void all_cuts_equal_the_plain_operator(void **state) {
 /* With choices by timing, twice: what is timed and what is remembered give the same operator. */
 static void timed_choices_equal_the_plain_operator(void **state) {
   (void)state;
-  const Case c = {3, 2, {5, 6, 3}, false, false};
+  const Case c = {3, 2, {5, 6, 3}, false, false, false};
   setenv("TESSERA_TUNE", "on", 1);
   for (int i = 0; i < 2; i++) {
     TesContext *ctx = test_device("emulator");

@@ -115,7 +115,8 @@ static TesStatus add_cell(Work *work, const int cell[3]) {
   TesStatus status = TES_OK;
   Line line[3];
   for (int d = 0; d < 3; d++) make_line(&work->reference, &op->space->axis[d], cell[d], &line[d]);
-  TES_TRY(integrate(work, line, tesi_diffusion_of(op)->a_function, 1, tesi_diffusion_of(op)->c_function, 0));
+  TES_TRY(integrate(work, line, tesi_diffusion_of(op)->a_function, tesi_diffusion_of(op)->a,
+                    tesi_diffusion_of(op)->c_function, 0));
   for (int face = 0; face < 2 * op->space->dim; face++) {
     const TesiAxis *axis = &op->space->axis[face / 2];
     if (!tesi_diffusion_of(op)->alpha_function[face] || cell[face / 2] != (face % 2 ? axis->cells - 1 : 0))

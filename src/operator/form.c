@@ -159,8 +159,9 @@ bool tesi_coefficient_constant(const TesCoefficient *a, int materials, double *v
 
 const char *tesi_diffusion_refuses(const TesOperatorDesc *desc) {
   if (!tesi_space_axes(desc->space)) return "the mesh is not of kind box, or the element is not q";
-  if (desc->form.terms && !tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0))
-    return "the form has no diffusion term";
+  if (desc->form.terms && !tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0) &&
+      !tesi_form_term(&desc->form, TES_TERM_MASS, 0))
+    return "the form has neither a diffusion nor a mass term";
   return desc->factors || desc->points || desc->ignore_hanging ? "points and factors are choices of mapped"
                                                                : NULL;
 }
@@ -185,9 +186,9 @@ TesStatus tesi_diffusion_create(TesOperator *op) {
   TesiDiffusion *d;
   TES_NEW(&d);
   op->data = d;
-  d->a_function = (TesFunction *)a->a.all;
+  d->a_function = a ? (TesFunction *)a->a.all : NULL;
   d->c_function = c ? (TesFunction *)c->a.all : NULL;
-  TES_TRY(take_constant(ctx, d->a_function, 1, true, "the diffusion coefficient a", &d->a));
+  if (a) TES_TRY(take_constant(ctx, d->a_function, 1, true, "the diffusion coefficient a", &d->a));
   TES_TRY(take_constant(ctx, d->c_function, 0, false, "the reaction coefficient c", &d->c));
   op->singular = d->c == 0;
   for (int face = 0; face < 6; face++) {

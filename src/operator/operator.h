@@ -93,7 +93,7 @@ TesStatus tesi_operator_remove_null(const TesOperator *op, TesVector *v);
 /* Diffusion and reaction over a box: the data of the kinds separable and quadrature, which their smoothers read
  * too. */
 typedef struct TesiDiffusion {
-  double a, c, alpha[6]; /* constants; NaN where they vary */
+  double a, c, alpha[6]; /* constants; 0 without such a term, NaN where they vary */
   TesFunction *a_function, *c_function,
       *alpha_function[6]; /* NULL where not given (1, 0, 0); owned by the operator's form */
 } TesiDiffusion;

@@ -271,5 +271,12 @@ done:
   return status;
 }
 
+static const char *refuses(const TesOperatorDesc *desc) {
+  const char *reason = tesi_diffusion_refuses(desc);
+  return reason || !desc->form.terms || tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0)
+             ? reason
+             : "the form has no diffusion term";
+}
+
 const TesiOperatorKind tesi_operator_quadrature = {
-    .name = "quadrature", .refuses = tesi_diffusion_refuses, .init = init, .release = tesi_diffusion_release};
+    .name = "quadrature", .refuses = refuses, .init = init, .release = tesi_diffusion_release};

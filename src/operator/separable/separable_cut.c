@@ -63,19 +63,24 @@ static void describe_tiles(const TesOperator *op, const TesiSeparableCut cut, co
                               .tables = tables};
 }
 
+bool tesi_separable_is_graded(const TesOperator *op) {
+  bool graded = tesi_diffusion_of(op)->a == 0;
+  for (int d = 0; d < op->space->dim; d++) graded = graded || !op->space->axis[d].uniform;
+  return graded;
+}
+
 void tesi_separable_describe(const TesOperator *op, const TesiSeparableCut cut, const char *tables,
                              TesiSeparableText *t) {
   const TesSpace *space = op->space;
   const int k = space->degree, dim = space->dim, planes = dim == 3 ? k : 1, nx = (cut.x + 1) * k + 1,
             ny = (cut.y + 1) * k + 1, row_f = nx | cut.pad, row_g = cut.x * k | cut.pad;
   const bool single = op->precision == TES_SINGLE;
-  bool graded = false, natural = false;
+  bool natural = false;
   if (tesi_separable_is_tiled(&cut)) {
     describe_tiles(op, cut, tables, t);
     return;
   }
   for (int d = 0; d < dim; d++) {
-    graded = graded || !space->axis[d].uniform;
     natural = natural || space->axis[d].end[0] != TESI_STRONG || space->axis[d].end[1] != TESI_STRONG;
   }
   const int skew = dim == 3 ? choose_skew(ny * (cut.in_place ? row_f : row_g), cut.x * k, single) : 0;
@@ -94,7 +99,7 @@ void tesi_separable_describe(const TesOperator *op, const TesiSeparableCut cut, 
                                          {"NODES", cut.nodes},
                                          {"THREADS", (int)t->threads},
                                          {"MIN_BLOCKS", cut.blocks},
-                                         {"GRADED", graded},
+                                         {"GRADED", tesi_separable_is_graded(op)},
                                          {"NATURAL", natural},
                                          {"JOINT", cut.joint},
                                          {"PAD", cut.pad},
@@ -129,7 +134,7 @@ int tesi_separable_list_cuts(int k, TesPrecision precision, TesiSeparableCut cut
 
 /* Equal cells, Dirichlet faces. */
 bool tesi_separable_is_plain(const TesOperator *op) {
-  bool plain = op->space->dim == 3;
+  bool plain = op->space->dim == 3 && tesi_diffusion_of(op)->a != 0;
   for (int d = 0; d < op->space->dim; d++) {
     const TesiAxis *axis = &op->space->axis[d];
     plain = plain && axis->uniform && axis->end[0] == TESI_STRONG && axis->end[1] == TESI_STRONG;

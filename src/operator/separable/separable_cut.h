@@ -36,6 +36,10 @@ bool tesi_separable_is_tiled(const TesiSeparableCut *cut);
 /* Equal cells, Dirichlet faces, 3D: the condition for such blocks. */
 bool tesi_separable_is_plain(const TesOperator *op);
 
+/* Whether cells have widths of their own in the kernel: they differ, or there is no diffusion by which the kernel would
+ * scale its sums. */
+bool tesi_separable_is_graded(const TesOperator *op);
+
 /* tables: for the degree, by tesi_kernel_tables. */
 void tesi_separable_describe(const TesOperator *op, TesiSeparableCut cut, const char *tables,
                              TesiSeparableText *t);

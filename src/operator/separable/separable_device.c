@@ -72,11 +72,10 @@ static void fill_arguments(const TesOperator *op, Plan *plan) {
   const int dim = op->space->dim;
   TeskLaplace *a = &plan->arguments;
   const double hx = axis[0].h[0], hy = axis[1].h[0], hz = dim == 3 ? axis[2].h[0] : 1;
-  bool graded = false;
+  const bool graded = tesi_separable_is_graded(op);
   for (int d = 0; d < dim; d++) {
     a->cells[d] = axis[d].cells;
     for (int e = 0; e < 2; e++) a->dirichlet[2 * d + e] = axis[d].end[e] == TESI_STRONG;
-    graded = graded || !axis[d].uniform;
   }
   a->pitch = axis[0].nodes;
   a->plane = (long long)axis[0].nodes * axis[1].nodes;
