@@ -327,8 +327,8 @@ TesStatus tesi_split_load(TesProblem *problem, TesVector *b);
 /* On open boundaries with a given pressure. *factor: dt / a0 of the step; work.pn <- the phi that changes the
  * pressure to the P of the problem's numbers. NULL: the solution's own pressure <- P. */
 TesStatus tesi_split_give_pressure(TesProblem *problem, const double *factor);
-/* Without an initial pressure a flow begins with the pressure of its openings if this is one number: from 0 it would be
- * pushed through them. */
+/* Without an initial pressure a flow begins with the mean pressure of its openings: from 0 it would be pushed through
+ * them. */
 TesStatus tesi_split_begin_with_surroundings(TesProblem *problem);
 /* openings.rise of a step to the time of the problem's numbers. */
 TesStatus tesi_split_find_rise(TesProblem *problem);

@@ -1,7 +1,6 @@
 /* Pressures of open boundaries. A pressure that is uniform in the domain moves nothing, whatever it is in time: steps
  * raise the whole pressure by as much as the mean of the openings rises, and only the rest is left to the correction.
  * Else a rise would first push the fluid through the openings. */
-#include <math.h>
 #include "functional/functional.h"
 #include "problem/flow/split/split.h"
 
@@ -81,13 +80,12 @@ TesStatus tesi_split_begin_with_surroundings(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  double mean, most;
+  double mean;
   if (!pr->openings.given) return TES_OK;
   TES_TRY(find_mean(p, pr->openings.given, &mean));
-  TES_TRY(tes_vector_copy(pr->openings.nodes, -mean, pr->work.ps));
-  TES_TRY(tes_vector_axpy(1, pr->openings.given, pr->work.ps));
-  TES_TRY(tes_vector_maximum(pr->work.ps, &most));
-  if (most <= 1e-12 * fabs(mean)) TES_TRY(tes_vector_fill(&pr->p, mean));
+  TES_TRY(tes_vector_fill(&pr->p, mean));
+  TES_TRY(tes_vector_axpy(-mean, pr->openings.nodes, &pr->p));
+  TES_TRY(tes_vector_axpy(1, pr->openings.given, &pr->p));
 done:
   return status;
 }
