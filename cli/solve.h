@@ -190,8 +190,10 @@ void solve_free_frames(Solve *s);
 TesStatus solve_write_checkpoint(Solve *s, const TesProblem *problem, int step);
 /* A largest or smallest value, which has a place. */
 bool solve_has_place(const TesValue *value);
-/* numbers: points and values of the last problem; outputs: these and its lines, which are written. */
+/* numbers: points and values of the last problem; outputs: these and its lines, which are written. During a run a
+ * value may be no number, as a quotient at rest; check: TES_NAN if one is. */
 TesStatus solve_find_numbers(Solve *s, const TesProblem *problem);
+TesStatus solve_check_values(Solve *s);
 TesStatus solve_find_outputs(Solve *s, const TesProblem *problem);
 void solve_print_outputs(const Solve *s);
 void solve_free_outputs(Solve *s);

@@ -20,9 +20,10 @@ void solve_column(SolveColumns *c, int rank, int width, const char *name, const 
 }
 
 void solve_value_columns(const Solve *s, bool known, SolveColumns *c) {
-  for (int i = 0; i < s->input->values; i++)
-    solve_column(c, 1 + i, 11, s->input->value[i].name, known && s->outputs.known ? "%.5g" : "-",
-                 known && s->outputs.known ? s->outputs.value[i] : 0.);
+  for (int i = 0; i < s->input->values; i++) {
+    const double value = known && s->outputs.known ? s->outputs.value[i] : NAN;
+    solve_column(c, 1 + i, 11, s->input->value[i].name, isfinite(value) ? "%.5g" : "-", value);
+  }
 }
 
 /* The largest rank for which all columns up to this rank fit. */

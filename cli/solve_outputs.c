@@ -54,12 +54,17 @@ static TesStatus find_values(Solve *s, const TesProblem *problem) {
     if (status != TES_OK) tell_place(s, c->value[i].where, "output.values.", c->value[i].name);
   }
   if (status == TES_OK) tes_case_derive(c, s->outputs.value);
-  for (int i = 0; i < c->values && status == TES_OK; i++)
-    if (!isfinite(s->outputs.value[i])) {
-      status = TES_NAN;
-      tell_place(s, c->value[i].where, "output.values.", c->value[i].name);
-    }
   return status;
+}
+
+TesStatus solve_check_values(Solve *s) {
+  const TesCase *c = s->input;
+  for (int i = 0; i < c->values; i++)
+    if (!isfinite(s->outputs.value[i])) {
+      tell_place(s, c->value[i].where, "output.values.", c->value[i].name);
+      return TES_NAN;
+    }
+  return TES_OK;
 }
 
 static TesStatus write_lines(Solve *s, const TesProblem *problem) {
@@ -94,7 +99,8 @@ TesStatus solve_find_numbers(Solve *s, const TesProblem *problem) {
 }
 
 TesStatus solve_find_outputs(Solve *s, const TesProblem *problem) {
-  const TesStatus status = solve_find_numbers(s, problem);
+  TesStatus status = solve_find_numbers(s, problem);
+  if (status == TES_OK) status = solve_check_values(s);
   return status == TES_OK ? write_lines(s, problem) : status;
 }
 

@@ -13,7 +13,8 @@ TesStatus solve_add_sample(Solve *s, const TesProblem *problem) {
   SolveSamples *m = &s->samples;
   const double time = tes_problem_info(problem).time;
   if (!is_wanted(s, time)) return TES_OK;
-  const TesStatus status = solve_find_numbers(s, problem);
+  TesStatus status = solve_find_numbers(s, problem);
+  if (status == TES_OK) status = solve_check_values(s);
   if (status != TES_OK) return status;
   const int width = 1 + s->input->values;
   if (m->count == m->room) {

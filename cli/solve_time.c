@@ -68,7 +68,10 @@ static void put_row(const Solve *s, const TesProblemInfo *info, int iterations, 
   fprintf(file, "%.17g,%d,%.17g,%d,%lld,%lld", info->time, info->step, info->dt, iterations,
           (long long)s->levels[0].cells, (long long)s->dofs);
   for (int i = 0; i < c->points * o->fields; i++) fprintf(file, ",%.17g", o->point[i]);
-  for (int i = 0; i < c->values; i++) fprintf(file, ",%.17g", o->value[i]);
+  for (int i = 0; i < c->values; i++) {
+    fputc(',', file);
+    if (isfinite(o->value[i])) fprintf(file, "%.17g", o->value[i]);
+  }
   fputc('\n', file);
 }
 

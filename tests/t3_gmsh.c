@@ -495,6 +495,14 @@ static void test_warnings_and_dim(void **state) {
   assert_int_equal(trees->boundaries, 1);
   assert_string_equal(trees->boundary_name[trees->boundary[4 + 1]], "9");
   tesi_trees_release(&trees);
+  static const char alike[] =
+      HEAD "$PhysicalNames\n2\n1 4 \"wall\"\n1 9 \"wall\"\n$EndPhysicalNames\n" SIX
+           "$Elements\n4\n1 1 1 4 6 5\n2 1 1 9 1 2\n3 3 0 1 2 3 4\n4 3 0 2 5 6 3\n$EndElements\n";
+  *warning = 0;
+  assert_ok(ctx, parse(alike, sizeof alike - 1, 2, &trees));
+  assert_non_null(strstr(warning, "another physical group is called wall too; they are one boundary"));
+  assert_int_equal(trees->boundaries, 1);
+  tesi_trees_release(&trees);
   assert_int_equal(tesi_trees_file(ctx, &(TesMeshDesc){.file = "/no/such.msh"}, &trees), TES_IO);
   tes_context_clear(ctx);
   assert_int_equal(tesi_trees_file(ctx, &(TesMeshDesc){.file = TESI_SOURCE_DIR}, &trees), TES_IO);

@@ -326,8 +326,12 @@ static const struct {
     {"cells: [4, 4], upper: [1, x]",
      "a.yaml:2:40: mesh.box.upper: expected a number, or a list of one a direction, got 'x'"},
     {"cells: [4, 4], lower: 1e9, upper: 1000000000.0000002",
-     "a.yaml:2:48: mesh.box.upper: cells of width..."},
-    {"cells: [4, 4], lower: -1e308, upper: 1e308", "a.yaml:2:51: mesh.box.upper: cells of width inf..."},
+     "a.yaml:2:48: mesh.box.upper: cells are 5.96e-08 wide in x, from 1000000000 to 1000000000: expected "
+     "1e-70 "
+     "to 1e70, and more than the rounding of these numbers..."},
+    {"cells: [4, 4], upper: [1e-200, 1]",
+     "a.yaml:2:36: mesh.box.upper: cells are 2.5e-201 wide in x, from 0 to 1e-200: expected..."},
+    {"cells: [4, 4], lower: -1e308, upper: 1e308", "a.yaml:2:51: mesh.box.upper: cells are inf wide..."},
     {"cells: [1000000, 1000000, 1000000]",
      "a.yaml:2:21: mesh.box.cells: makes 6.4e+19 unknowns; at most 1e15 can be numbered"},
     {"cells: [4, 4], spacing: {x: 1 - s}",

@@ -1,7 +1,7 @@
 /* Run: ctest -R t9_exact_steps. Solutions that are linear in x and t, and so solutions of steps too: a body whose
  * rollers lie on a plane across the axes begins with the right acceleration; streamline terms on tetrahedra of degree
- * 1 are those of a solution that a step does not change, also where lengths of steps change. Steps of a strong velocity
- * converge. */
+ * 1 are those of a solution that a step does not change, also where lengths of steps change. Coefficients are those of
+ * their time on all meshes and devices. Steps of a strong velocity converge. */
 #include <math.h>
 #include "program_testing.h"
 
@@ -77,6 +77,45 @@ static void streamlines_with_steps_of_varying_length(void **state) {
   }
 }
 
+/* Kernels got the coefficients of t = 0. */
+static void coefficients_of_their_time(void **state) {
+  static const char *const data[] = {
+      "{a: 1, c: t, f: x*x - 2*t + t*(1 + t*x*x)}", "{a: 1 + t, f: x*x - 2*t*(1 + t)}",
+      "{a: 1 + x*t, c: 1 + x*t, f: x*x - 2*t - 4*t*t*x + (1 + x*t)*(1 + t*x*x)}",
+      "{a: [1 + t, 2 - t], b: [t, 0.3], f: x*x - 2*t*(1 + t) + 2*t*t*x}"};
+  static const char *const options[] = {"", "--set time.method=sdirk3", "--set mesh.kind=forest",
+                                        "--set space.stabilization=supg"};
+  (void)state;
+  for (size_t d = 0; d < sizeof data / sizeof *data; d++)
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+      for (int emulator = 0; emulator < 2; emulator++) {
+        char line[200], text[600];
+        if (d == 3 || i < 3) {
+          snprintf(text, sizeof text,
+                   "problem: transport\nmesh: {box: {cells: [3, 2]}, kind: box}\nspace: {degree: 2}\n"
+                   "data: %s\nboundary: {all: {dirichlet: exact}, right: {neumann: %s}}\n"
+                   "time: {start: 0.5, end: 0.7, step: 0.1, method: bdf2}\nsolver: {tolerance: 1e-12}\n",
+                   data[d], d == 0 ? "2*t" : "2*t*(1 + t)");
+          write_file("a.yaml", text);
+          snprintf(line, sizeof line, "--set 'data.exact=1 + t*x*x' %s %s", options[i],
+                   emulator ? "--device emulator" : "--device cpu");
+          expect_exact(line);
+        }
+      }
+}
+
+/* A start on the levels below takes their loads of given values. */
+static void discontinuous_elements_at_rest(void **state) {
+  (void)state;
+  write_file("a.yaml", "problem: transport\nmesh: {box: {cells: [4, 4]}}\nspace: {element: dg, degree: 2}\n"
+                       "data: {a: 2, c: 1, f: x - y + 3, exact: x - y + 3}\n"
+                       "boundary: {all: {dirichlet: exact}, top: {flux: -2}, left: {neumann: -2}}\n"
+                       "solver: {tolerance: 1e-12}\n");
+  expect_exact("");
+  expect_exact("--device emulator");
+  expect_exact("--set solver.method=fmg --set mesh.box.cells=[7,5]");
+}
+
 /* Steps that are long beside a strong velocity are preconditioned in the order of the flow. */
 static void long_steps(void **state) {
   static const char *const options[] = {"", "--set mesh.kind=forest", "--set time.method=sdirk2",
@@ -113,7 +152,10 @@ static void short_steps_of_small_tolerance(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rollers_across_the_axes), cmocka_unit_test(long_steps),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rollers_across_the_axes),
+                                     cmocka_unit_test(long_steps),
+                                     cmocka_unit_test(coefficients_of_their_time),
+                                     cmocka_unit_test(discontinuous_elements_at_rest),
                                      cmocka_unit_test(short_steps_of_small_tolerance),
                                      cmocka_unit_test(streamlines_with_steps_of_varying_length),
                                      cmocka_unit_test(streamlines_on_tetrahedra)};

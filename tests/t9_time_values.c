@@ -170,6 +170,21 @@ static int lines_with(const char *path, const char *text) {
 }
 
 /* Steps that differ: the collection of a run that goes on has the files of before, each once. */
+/* A quotient of a solution that begins at rest; at the end, and in means, it must be a number. */
+static void quotients_at_rest(void **state) {
+  (void)state;
+  write_text(
+      "problem: transport\nmesh: {box: {cells: [3, 3]}}\nspace: {degree: 2}\ntime: {end: 0.1, step: 0.05}\n"
+      "data: {f: 1}\noutput: {series: a.csv, values: {i: {integral: domain}, m: {max: domain}, "
+      "q: {of: i/m}}}\n");
+  assert_run("solve a.yaml --quiet --device cpu --json a.json", 0);
+  assert_near(value_of("q"), value_of("i") / value_of("m"), 1e-12);
+  assert_int_equal(lines_with("a.csv", ",0,0,"), 1);
+  assert_run("solve a.yaml --quiet --device cpu --set output.average.from=0.02", 0);
+  assert_run("solve a.yaml --quiet --device cpu --set data.f=0", 1);
+  assert_non_null(strstr(output, "output.values.q: the value is not finite"));
+}
+
 static void films_go_on(void **state) {
   (void)state;
   if (!tes_has_part("hdf5")) skip();
@@ -403,6 +418,7 @@ static void tolerances_choose_steps(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(flows_know_their_rates),
                                      cmocka_unit_test(solutions_know_their_rate),
+                                     cmocka_unit_test(quotients_at_rest),
                                      cmocka_unit_test(statistics_go_on),
                                      cmocka_unit_test(bodies_restart_from_their_start),
                                      cmocka_unit_test(meshes_restart_from_their_start),

@@ -21,6 +21,9 @@ static TesStatus check(TesContext *ctx, const TesMeshDesc *desc, int dim) {
       TES_CHECK(desc->lower[d] < desc->upper[d] || (desc->lower[d] == 0 && desc->upper[d] == 0),
                 "the box is reversed or empty in direction %c: lower %g, upper %g", axis, desc->lower[d],
                 desc->upper[d]);
+      const double width = (desc->upper[d] - desc->lower[d]) / desc->cells[d];
+      TES_CHECK(width == 0 || tesi_mesh_is_width(width),
+                "cells are %g wide in direction %c, expected " TESI_MESH_WIDTHS, width, axis);
       continue;
     }
     for (int i = 0; i <= desc->cells[d]; i++)
@@ -28,6 +31,9 @@ static TesStatus check(TesContext *ctx, const TesMeshDesc *desc, int dim) {
     for (int i = 0; i < desc->cells[d]; i++)
       TES_CHECK(x[i + 1] > x[i], "coordinates in direction %c do not ascend: [%d] = %g, [%d] = %g", axis, i,
                 x[i], i + 1, x[i + 1]);
+    for (int i = 0; i < desc->cells[d]; i++)
+      TES_CHECK(tesi_mesh_is_width(x[i + 1] - x[i]),
+                "cells are %g wide in direction %c, expected " TESI_MESH_WIDTHS, x[i + 1] - x[i], axis);
   }
 done:
   return status;

@@ -8,6 +8,8 @@
 /* Steady problems with a free constant: the balance of the data, and the constant of the solution. */
 TesStatus tesi_modal_balance(TesProblem *problem);
 TesStatus tesi_modal_complete(TesProblem *problem);
+/* b <- the load of the boundaries on a level of diffusion without a velocity. */
+TesStatus tesi_modal_load_faces(const TesProblem *problem, const TesOperator *op, TesVector *b);
 
 /* ---- transport ---- */
 

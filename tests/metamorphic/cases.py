@@ -253,6 +253,9 @@ def data_of_scalar(r, s, draw, varies, timed):
         s.data["c"] = draw_coefficient(r, dim, varies, 0.1, 2)
     if s.problem == "poisson":
         return
+    for key in ("a", "c"):
+        if timed and s.element == "q" and key in s.data and r.random() < 0.15:
+            s.data[key] = smooth(r, dim, True, 0.3, 2)
     s.data["b"] = [
         smooth(r, dim, timed and r.random() < 0.2) if r.random() < 0.6 else round(r.uniform(-1, 1), 2)
         for _ in range(dim)

@@ -7,7 +7,7 @@ import files
 from relations_balance import balances
 from relations_data import coefficients_again, conditions, steady_state, superposition
 from relations_files import inner_values, materials, periodic_file, refined_file, two_names
-from relations_loads import force, tables, thermal, weight, words
+from relations_loads import force, surroundings, tables, thermal, weight, words
 from relations_meshes import adapt_off, extrude, identity_map, refine, refine_graded, rotate_period
 from relations_options import bits, kinds, outputs, ranks, restart, same, set_or_file, solvers, threads
 from relations_polynomial import polynomial
@@ -67,6 +67,7 @@ RELATIONS = {
     "weight": weight,
     "thermal": thermal,
     "words": words,
+    "surroundings": surroundings,
     "tables": tables,
     "ranks": ranks,
     "periodic file": periodic_file,
@@ -94,6 +95,7 @@ WANTED = {
     "weight": {"problem": "elasticity"},
     "thermal": {"problem": "elasticity", "intime": False},
     "words": {"domain": False},
+    "surroundings": {"problem": "navier_stokes"},
     "refined file": {"element": "q"},
     "turn": {"element": "q"},
     "two names": {"element": "q"},

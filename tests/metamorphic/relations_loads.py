@@ -115,3 +115,19 @@ def deviation(n, v, m, text, only=None):
     w, _ = observe(m)
     worst, name = compare(n, w, v, only=only)
     return worst / tolerance(n), "%s | %s" % (text, name), m
+
+
+def surroundings(r, s):
+    """A pressure of all openings, whatever it is in time, moves nothing."""
+    opened = [c for c in s.boundary.values() if "pressure" in c]
+    if not opened or any("outflow" in c for c in s.boundary.values()):
+        return None
+    n = s.copy()
+    level = num(round(10 ** r.uniform(0, 4), 2))
+    for c in n.boundary.values():
+        if "pressure" in c:
+            c["pressure"] = "%s+%s*(1+%s)" % (c["pressure"], level, "sin(9*t)" if s.time else "0")
+    v, _ = observe(s)
+    w, _ = observe(n)
+    worst, name = compare(s, w, v, only="PGIB")
+    return worst / tolerance(s), "%s | %s" % (level, name), n

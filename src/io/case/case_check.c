@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/text.h"
 #include "io/case/case_reader.h"
+#include "mesh/mesh.h"
 
 static const char *const face_paths[6] = {"boundary.left", "boundary.right", "boundary.bottom",
                                           "boundary.top",  "boundary.back",  "boundary.front"};
@@ -18,10 +19,12 @@ static TesStatus check_corners(TesiCaseReader *r, int d) {
                            "the box is reversed or empty in %c: lower is %.10g, upper %.10g", "xyz"[d],
                            box -> lower[d], box -> upper[d]);
   const double width = (box->upper[d] - box->lower[d]) / box->cells[d];
-  if (!isfinite(width) || !(box->lower[d] + width > box->lower[d]) || !(box->upper[d] - width < box->upper[d]))
+  if (!tesi_mesh_is_width(width) || !(box->lower[d] + width > box->lower[d]) ||
+      !(box->upper[d] - width < box->upper[d]))
     return tesi_case_error(r, row, r->node[row],
-                           "cells of width %.3g cannot be told apart in %c from %.10g to %.10g", width,
-                           "xyz"[d], box -> lower[d], box -> upper[d]);
+                           "cells are %.3g wide in %c, from %.16g to %.16g: expected " TESI_MESH_WIDTHS
+                           ", and more than the rounding of these numbers",
+                           width, "xyz"[d], box -> lower[d], box -> upper[d]);
   return TES_OK;
 }
 

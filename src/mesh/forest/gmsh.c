@@ -77,7 +77,10 @@ TesStatus tesi_gmsh_add_name(TesiGmshBuilder *b, int kind, int32_t tag, const ch
   TES_GROW(&b->number[kind], count, count + 1, &room_numbers);
   for (int i = 0; i < distinct && *number < 0; i++)
     if (!strcmp(b->names[kind][i], name)) *number = i;
-  if (*number < 0) {
+  if (*number >= 0) {
+    tesi_log(ctx, TES_LOG_WARNING, "%s: another physical group is called %s too; they are one %s",
+             b->mesh->file, name, kind ? "material" : "boundary");
+  } else {
     TES_TRY(tesi_copy_text(ctx, name, &b->names[kind][distinct]));
     *number = distinct++;
   }

@@ -5,6 +5,12 @@
 #include "base/base.h"
 #include "tessera/mesh.h"
 
+/* Whether float64 holds the volumes of cells so wide, and the squares of their inverses. */
+#define TESI_MESH_WIDTHS "1e-70 to 1e70"
+static inline bool tesi_mesh_is_width(double width) {
+  return width >= 1e-70 && width <= 1e70;
+}
+
 enum { TESI_TREES_DEGREE = 8, TESI_TREES_INSIDE = -2, TESI_TREES_UNNAMED = -1 };
 
 /* How a tree maps xi in [0, 1]^dim to space; `nodes` are its data.

@@ -61,6 +61,9 @@ static TesStatus box_lattice(TesContext *context, const TesMeshDesc *desc, Latti
     TES_CHECK(isfinite(l->lower[d]) && isfinite(l->upper[d]) && l->lower[d] < l->upper[d],
               "the box is reversed, empty or not finite in direction %c: lower %g, upper %g", axis,
               l->lower[d], l->upper[d]);
+    const double width = (l->upper[d] - l->lower[d]) / l->n[d];
+    TES_CHECK(tesi_mesh_is_width(width), "cells are %g wide in direction %c, expected " TESI_MESH_WIDTHS,
+              width, axis);
   }
 done:
   return status;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "base/real.h"
 #include "device/table_text.h"
+#include "functional/device_text.h"
 #include "operator/quadrature/quadrature_device.h"
 #include "base/team.h"
 #include "basis/gauss.h"
@@ -199,7 +200,8 @@ typedef struct DevicePoints { /* as in coefficients.cu */
   const double *x[3], *h[3];
 } DevicePoints;
 
-static TesStatus launch(const Points *p, const char *text, bool positive, void *out, long long notes[2]) {
+static TesStatus launch(const Points *p, const char *text, double time, bool positive, void *out,
+                        long long notes[2]) {
   const TesOperator *op = p->op;
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -210,7 +212,7 @@ static TesStatus launch(const Points *p, const char *text, bool positive, void *
   TesiProgram *program;
   TesiKernel kernel;
   int sign = positive;
-  void *arguments[] = {&out, &points, &sign, &found};
+  void *arguments[] = {&out, &points, &time, &sign, &found};
   const TesiProgramDesc desc = {.file = "coefficients.cu",
                                 .real = op->precision,
                                 .macros = {{"POINTS", p->n}, {"TESK_CONSTANT_TABLES", 1}},
@@ -266,7 +268,7 @@ static TesStatus evaluate(const Points *p, const TesFunction *function, double c
   TES_TRY(make_text(p, function, &text));
   if (!text) return evaluate_on_host(p, function, constant, positive, name, any, out);
   TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)total * tesi_precision_size(p->op->precision), out));
-  TES_TRY(launch(p, text, positive, *out, notes));
+  TES_TRY(launch(p, text, tesi_device_time(1, &function), positive, *out, notes));
   if (notes[0] < INT64_MAX) TES_TRY(find_refusal(p, function, positive, name, notes[0]));
   *any = *any || notes[1];
 done:

@@ -9,7 +9,7 @@ static TesStatus load(const TesProblem *p, TesVector *b) {
                       p->options.penalty, b);
 }
 
-static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVector *b) {
+TesStatus tesi_modal_load_faces(const TesProblem *p, const TesOperator *op, TesVector *b) {
   const TesFunction *none[1] = {NULL};
   return tesi_rt_load(op->space, none, tesi_stokes_of(op)->nu, p->numbered.given, p->options.penalty, b);
 }
@@ -65,7 +65,7 @@ done:
 static const TesiFlowEquation modal = {.scalar = true,
                                        .check = check,
                                        .lift = tesi_modal_balance,
-                                       .load_faces = load_faces,
+                                       .load_faces = tesi_modal_load_faces,
                                        .complete = tesi_modal_complete};
 static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS,
                                  {TESI_HAS_TIME, "poisson is steady"},

@@ -265,14 +265,16 @@ done:
   return status;
 }
 
-/* v <- the pressure 1, of which p->u has the coefficients. */
-static TesStatus create_uniform(const TesProblem *p, TesVector **v) {
+TesStatus tesi_stokes_uniform(const TesProblem *p, TesVector **v, TesVector **forces) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   double square;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, v));
   const TesVector pressure = tesi_stokes_pressure(p, *v);
   TES_TRY(tesi_rt_constant_on(ctx, p->space, pressure.data, &square));
+  if (!forces) goto done;
+  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, forces));
+  TES_TRY(tes_operator_apply(p->op, *v, *forces));
 done:
   return status;
 }
@@ -287,9 +289,7 @@ static TesStatus take_level(TesProblem *p) {
   TesVector *uniform = NULL, *forces = NULL;
   double size, all, part;
   if (p->op->null || p->chosen.method == TES_METHOD_FMG) return TES_OK;
-  TES_TRY(create_uniform(p, &uniform));
-  TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &forces));
-  TES_TRY(tes_operator_apply(p->op, uniform, forces));
+  TES_TRY(tesi_stokes_uniform(p, &uniform, &forces));
   TES_TRY(tes_vector_dot(forces, forces, &size));
   TES_TRY(tes_vector_dot(forces, p->b, &part));
   TES_TRY(tes_vector_dot(p->b, p->b, &all));
@@ -306,7 +306,7 @@ done:
 static TesStatus add_level(TesProblem *p) {
   TesVector *uniform = NULL;
   if (p->lifting.level == 0) return TES_OK;
-  TesStatus status = create_uniform(p, &uniform);
+  TesStatus status = tesi_stokes_uniform(p, &uniform, NULL);
   if (status == TES_OK) status = tes_vector_axpy(p->lifting.level, uniform, p->u);
   tes_vector_destroy(&uniform);
   return status;

@@ -18,6 +18,8 @@ double tesi_stokes_extent(const TesProblem *problem);
 /* The pressures in a vector over the problem's space, as a view. */
 TesVector tesi_stokes_pressure(const TesProblem *problem, const TesVector *v);
 TesStatus tesi_stokes_scale_pressure(const TesProblem *problem, double factor, TesVector *v);
+/* *v <- the pressure 1, whatever the unit; *forces <- K times it, NULL: not wanted. */
+TesStatus tesi_stokes_uniform(const TesProblem *problem, TesVector **v, TesVector **forces);
 /* The penalty of weak values, for loads: with TESI_PENALTY_DOUBLED. */
 TesPenalty tesi_stokes_penalty(const TesProblem *problem);
 /* If no face is open, the net flux of boundary velocities must vanish relative to `flux`, the integral of |g| (else

@@ -159,8 +159,11 @@ static TesStatus check(TesProblem *p, const TesProblemDesc *desc) {
   return TES_OK;
 }
 
-static const TesiFlowEquation modal = {
-    .scalar = true, .check = check, .lift = tesi_modal_balance, .complete = tesi_modal_complete};
+static const TesiFlowEquation modal = {.scalar = true,
+                                       .check = check,
+                                       .lift = tesi_modal_balance,
+                                       .load_faces = tesi_modal_load_faces,
+                                       .complete = tesi_modal_complete};
 static const TesiLack lacks[] = {TESI_LACKS_OF_SCALARS,
                                  {TESI_HAS_MATERIALS, "a box has no materials"},
                                  {TESI_HAS_ADAPT, "boxes are not refined in places"},

@@ -156,10 +156,10 @@ static void mean_force(const TesProblem *p, double force[TESI_AXES]) {
 static void destroy(TesProblem *p) {
   TesiCoupled *flow = tesi_coupled_of(p);
   if (!flow) return;
-  TesVector **const vectors[] = {&flow->old[0],     &flow->old[1],     &flow->old[2],   &flow->carried[0],
-                                 &flow->carried[1], &flow->carried[2], &flow->b,        &flow->r,
-                                 &flow->d,          &flow->x,          &flow->w,        &flow->sum,
-                                 &flow->load,       &flow->given,      &flow->cycle[0], &flow->cycle[1]};
+  TesVector **const vectors[] = {
+      &flow->old[0], &flow->old[1],  &flow->old[2], &flow->carried[0], &flow->carried[1], &flow->carried[2],
+      &flow->b,      &flow->r,       &flow->d,      &flow->x,          &flow->w,          &flow->sum,
+      &flow->load,   &flow->uniform, &flow->pushes, &flow->given,      &flow->cycle[0],   &flow->cycle[1]};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   tesi_coupled_drive_free(&flow->drive);
   for (int i = 0; i < TESI_COUPLED_SYSTEMS; i++) tesi_coupled_drop(&flow->system[i]);

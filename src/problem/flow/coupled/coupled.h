@@ -62,6 +62,7 @@ typedef struct TesiCoupled {
   bool gives;                         /* the boundary lets flow through: `given` is the lifting */
   TesiCoupledDrive drive;
   TesVector *load;             /* F if it is the same at all times; NULL: it varies, or is not known yet */
+  TesVector *uniform, *pushes; /* the pressure 1, and its forces in all systems; NULL: not needed yet */
   TesVector *given, *cycle[2]; /* known nodes; work of the cycle's precision */
   TesVector *b, *r, *d, *x, *w, *sum; /* work */
 } TesiCoupled;

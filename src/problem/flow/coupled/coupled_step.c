@@ -120,6 +120,26 @@ done:
   return status;
 }
 
+/* flow->r <- the residual of x, after x has got the uniform pressure that leaves the least: it moves nothing, and a
+ * tolerance relative to what a pressure of all openings changes would leave the velocity wrong. */
+static TesStatus find_residual(TesProblem *p, TesVector *x, double *norm) {
+  TesContext *ctx = p->context;
+  TesStatus status = TES_OK;
+  TesiCoupled *flow = tesi_coupled_of(p);
+  double size, part;
+  TES_TRY(tes_operator_residual(p->op, flow->b, x, flow->r));
+  if (!p->op->null) {
+    if (!flow->uniform) TES_TRY(tesi_stokes_uniform(p, &flow->uniform, &flow->pushes));
+    TES_TRY(tes_vector_dot(flow->pushes, flow->pushes, &size));
+    TES_TRY(tes_vector_dot(flow->pushes, flow->r, &part));
+    TES_TRY(tes_vector_axpy(part / size, flow->uniform, x));
+    TES_TRY(tes_vector_axpy(-part / size, flow->pushes, flow->r));
+  }
+  TES_TRY(tes_vector_norm(flow->r, norm));
+done:
+  return status;
+}
+
 /* Chooses the guess x, with the boundary values of the time and its pressures in the system's unit. It is at least as
  * good as the last solution with these boundary values. Tolerances are relative to the residual of that last
  * solution, or to the right-hand side. */
@@ -133,14 +153,15 @@ static TesStatus choose_start(TesProblem *p, const TesVector *last, TesVector *x
   TES_TRY(tesi_coupled_give(p, flow->d));
   TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, x));
   TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, flow->d));
-  TES_TRY(tes_operator_residual(p->op, flow->b, flow->d, flow->r));
-  TES_TRY(tes_vector_norm(flow->r, &of_last));
-  TES_TRY(tes_operator_residual(p->op, flow->b, x, flow->r));
-  TES_TRY(tes_vector_norm(flow->r, &of_guess));
+  TES_TRY(find_residual(p, flow->d, &of_last));
+  TES_TRY(find_residual(p, x, &of_guess));
   if (!isfinite(of_guess) || !isfinite(of_last)) return TES_NAN;
   if (of_last < of_guess && p->options.guess >= 0) TES_TRY(tes_vector_copy(flow->d, 1, x));
   *reference = of_last;
-  if (p->options.tolerance_of == TES_TOLERANCE_LOAD) TES_TRY(tes_vector_norm(flow->b, reference));
+  if (p->options.tolerance_of == TES_TOLERANCE_LOAD) {
+    TES_TRY(tes_vector_fill(flow->d, 0));
+    TES_TRY(find_residual(p, flow->d, reference));
+  }
 done:
   return status;
 }

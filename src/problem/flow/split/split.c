@@ -36,40 +36,6 @@ done:
   return status;
 }
 
-/* work.pn <- phi at open boundaries for a step, `factor` = dt / a0 of it; NULL: sets the first pressure instead. The
- * new P is stored. */
-TesStatus tesi_split_give_pressure(TesProblem *p, const double *factor) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiSplit *pr = tesi_split_of(p);
-  const int dim = p->mesh->dim;
-  const TesFunction **g = NULL;
-  double *now = NULL, *first = NULL;
-  bool any = false;
-  TES_ALLOC(&g, pr->walls.boundaries + 1);
-  for (int i = 0; i < pr->walls.boundaries; i++) g[i] = p->numbered.given[i].g[dim], any = any || g[i];
-  if (!any) goto done;
-  if (!pr->given_pressure)
-    TES_TRY(tesi_vector_create_on(pr->taylor_hood->pressure->layout, TES_DOUBLE, &pr->given_pressure));
-  TES_TRY(tes_functional_lifting(pr->poisson->space, (const TesFunction *const *[]){g}, pr->work.ps));
-  if (factor) {
-    TES_TRY(tes_vector_copy(pr->work.ps, *factor, pr->work.pn));
-    TES_TRY(tes_vector_axpy(-*factor, pr->given_pressure, pr->work.pn));
-  } else {
-    TES_TRY(tesi_vector_read(pr->work.ps, &now));
-    TES_TRY(tesi_vector_read(&pr->p, &first));
-    for (int64_t i = 0; i < pr->p.length; i++)
-      if (now[i] != 0) first[i] = now[i];
-    TES_TRY(tes_vector_set(&pr->p, first));
-  }
-  TES_TRY(tes_vector_copy(pr->work.ps, 1, pr->given_pressure));
-done:
-  tesi_free(ctx, &now);
-  tesi_free(ctx, &first);
-  tesi_free(ctx, &g);
-  return status;
-}
-
 static bool load_is_timed(const TesProblem *p) {
   const TesiNumbered *n = &p->in_time->numbers;
   bool timed = p->in_time->add_load || tesi_numbered_timed(p->mesh, n, false);
@@ -229,6 +195,7 @@ static TesStatus gather(TesProblem *p, const TesiFormula *f) {
   TES_TRY(tes_operator_apply(pr->mass, pr->work.d, pr->work.r));
   TES_TRY(
       tesi_vector_combine(f->a2 != 0 ? 3 : 2, (double[]){1, by * f->a1, -by * f->a2}, pressure, pr->work.pn));
+  if (pr->openings.rise != 0) TES_TRY(tes_vector_axpy(pr->openings.rise, pr->mean.ones, pr->work.pn));
   TES_TRY(tesi_taylor_hood_add_gradient(pr->taylor_hood, pr->work.pn, pr->work.r));
   double factor[4] = {1, -f->e0};
   const TesVector *all[4] = {pr->work.r, pr->state.carried[0]};
@@ -253,7 +220,7 @@ static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSo
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   const double factor = f->dt / f->a0;
-  bool given = pr->given_pressure != NULL;
+  bool given = pr->openings.given != NULL;
   TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, pr->work.x, pr->work.pb));
   TES_TRY(tes_vector_copy(pr->work.pb, -1, pr->work.pz));
   TES_TRY(tes_vector_fill(pr->work.pn, 0));
@@ -262,8 +229,9 @@ static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSo
   TES_TRY(tesi_split_potential(p, time, factor, pr->work.pz, pr->work.ps, result));
   if (given) TES_TRY(tes_vector_axpy(1, pr->work.pn, pr->work.ps));
   TES_TRY(tesi_split_spread(p, time, factor, pr->work.pb, pr->work.pn));
-  TES_TRY(tesi_vector_combine(3, (double[]){-rotational(p), 1, 1 / factor},
-                              (const TesVector *const[]){pr->work.pn, &pr->p, pr->work.ps}, pr->work.pn));
+  TES_TRY(tesi_vector_combine(4, (double[]){-rotational(p), 1, 1 / factor, pr->openings.rise},
+                              (const TesVector *const[]){pr->work.pn, &pr->p, pr->work.ps, pr->mean.ones},
+                              pr->work.pn));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, pr->work.pn));
 done:
   return status;
@@ -309,6 +277,7 @@ static TesStatus find_velocity(TesProblem *p, double time, const TesiFormula *f)
   TES_TRY(tesi_in_time_at(p, time));
   TES_TRY(tesi_walls_update(p, time, &pr->walls));
   if (pr->walls.timed) TES_TRY(tesi_split_check_flux(p));
+  TES_TRY(tesi_split_find_rise(p));
   TES_TRY(gather(p, f));
   TES_TRY(tesi_split_velocity(p, pr->work.b, &pr->u, pr->work.x));
   TES_TRY(tesi_drive_keep(pr, pr->work.x));
@@ -545,7 +514,7 @@ static TesStatus resume(void *user) {
   pr->state.is_carried = pr->is_balanced = false;
   pr->last.sigma = pr->speed.most = NAN;
   TES_TRY(tesi_walls_update(p, p->in_time->march.time, &pr->walls));
-  if (pr->given_pressure) TES_TRY(tesi_split_give_pressure(p, &none));
+  if (pr->openings.given) TES_TRY(tesi_split_give_pressure(p, &none));
 done:
   return status;
 }

@@ -16,7 +16,8 @@
  *
  * Velocities are found by conjugate gradients with the diagonal, phi by the multigrid of a Poisson problem with
  * phi = 0 on open boundaries. Guesses are extrapolated in time. On open boundaries nu du/dn - p n = g - P n +
- * 1/2 min(u.n, 0) u. If a given pressure P changes there, phi takes the change as its boundary value.
+ * 1/2 min(u.n, 0) u. If a given pressure P changes there, p^n is first raised everywhere by the change of the mean of
+ * P (split_openings.c), and phi takes the rest as its boundary value.
  *
  * Vectors of velocities hold one component after the other, boundary values included. On devices with kernels
  * vectors stay on the device. The host computes boundary values, stresses and pressures of open boundaries, and
@@ -150,6 +151,12 @@ typedef struct TesiSteady {
   char motion_text[400];           /* in words */
 } TesiSteady;
 
+/* Pressures P of open boundaries (split_openings.c). */
+typedef struct TesiOpenings {
+  TesVector *given, *nodes; /* P at their nodes, NULL: 0; 1 at their nodes, NULL: not needed yet */
+  double rise;              /* of their mean P in the present step */
+} TesiOpenings;
+
 /* Scratch: velocities, then pressures. Of a steady flow x is u_D, the values on boundaries, throughout a solve. */
 typedef struct TesiSplitWork {
   TesVector *b, *r, *x, *d, *z, *q, *s;
@@ -186,7 +193,7 @@ typedef struct TesiSplit {
   TesiGuesses guess;
   TesiSplitLoad load;
   TesiSteady steady;
-  TesVector *given_pressure;              /* P at nodes of open boundaries; NULL: 0 */
+  TesiOpenings openings;
   struct TesiExplicitFlow *explicit_flow; /* the steps of element iso; most members above are NULL then */
   TesiSplitWork work;
   TesiLastSystem last;
@@ -320,6 +327,11 @@ TesStatus tesi_split_load(TesProblem *problem, TesVector *b);
 /* On open boundaries with a given pressure. *factor: dt / a0 of the step; work.pn <- the phi that changes the
  * pressure to the P of the problem's numbers. NULL: the solution's own pressure <- P. */
 TesStatus tesi_split_give_pressure(TesProblem *problem, const double *factor);
+/* Without an initial pressure a flow begins with the mean pressure of its openings: from 0 it would be pushed through
+ * them. */
+TesStatus tesi_split_begin_with_surroundings(TesProblem *problem);
+/* openings.rise of a step to the time of the problem's numbers. */
+TesStatus tesi_split_find_rise(TesProblem *problem);
 /* Finds the faces of open and closed boundaries, from spaces and walls. */
 TesStatus tesi_split_create_faces(TesProblem *problem, TesiSplit *projection);
 /* v <- functions at a time, by component; NULL: 0. */

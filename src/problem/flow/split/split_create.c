@@ -202,33 +202,6 @@ static void take_initial(TesProblem *p, const TesProblemDesc *desc) {
                                                                    : desc->exact[dim]);
 }
 
-/* Without an initial pressure a flow begins with the pressure of its openings if this is one number: from 0 it would be
- * pushed through them. given_pressure: P at nodes of open boundaries. */
-static TesStatus begin_with_surroundings(TesProblem *p) {
-  TesContext *ctx = p->context;
-  TesStatus status = TES_OK;
-  TesiSplit *pr = tesi_split_of(p);
-  const TesFunction **ones = NULL;
-  TesFunction *one = NULL;
-  double size, sum, most;
-  if (!pr->given_pressure) return TES_OK;
-  TES_ALLOC(&ones, pr->walls.boundaries + 1);
-  TES_TRY(tes_function_create_constant(ctx, 1, &one));
-  for (int i = 0; i < pr->walls.boundaries; i++) ones[i] = one;
-  TES_TRY(tes_functional_lifting(pr->poisson->space, (const TesFunction *const *[]){ones}, pr->work.ps));
-  TES_TRY(tes_vector_dot(pr->work.ps, pr->work.ps, &size));
-  TES_TRY(tes_vector_dot(pr->work.ps, pr->given_pressure, &sum));
-  const double level = size > 0 ? sum / size : 0;
-  TES_TRY(tes_vector_copy(pr->work.ps, -level, pr->work.ps));
-  TES_TRY(tes_vector_axpy(1, pr->given_pressure, pr->work.ps));
-  TES_TRY(tes_vector_maximum(pr->work.ps, &most));
-  if (most <= 1e-12 * fabs(level)) TES_TRY(tes_vector_fill(&pr->p, level));
-done:
-  tes_function_destroy(&one);
-  tesi_free(ctx, &ones);
-  return status;
-}
-
 TesStatus tesi_split_begin(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -242,7 +215,7 @@ TesStatus tesi_split_begin(TesProblem *p) {
   TES_TRY(tesi_split_interpolate(pr->taylor_hood->pressure, &pressure, time, &pr->p));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
   TES_TRY(tesi_split_give_pressure(p, NULL));
-  if (!pressure) TES_TRY(begin_with_surroundings(p));
+  if (!pressure) TES_TRY(tesi_split_begin_with_surroundings(p));
   TES_TRY(tesi_split_check_flux(p));
   TES_TRY(tesi_split_begin_steps(p));
 done:
@@ -309,37 +282,22 @@ void tesi_split_destroy(TesProblem *p) {
   TesContext *ctx = p->context;
   TesiSplit *pr = tesi_split_of(p);
   if (!pr) return;
-  TesVector **const vectors[] = {&pr->state.old[0],
-                                 &pr->state.old[1],
-                                 &pr->state.carried[0],
-                                 &pr->state.carried[1],
-                                 &pr->work.b,
-                                 &pr->work.r,
-                                 &pr->work.x,
-                                 &pr->work.d,
-                                 &pr->work.z,
-                                 &pr->work.q,
-                                 &pr->work.s,
-                                 &pr->state.phi[0],
-                                 &pr->state.phi[1],
-                                 &pr->work.pb,
-                                 &pr->work.pr,
-                                 &pr->work.pd,
-                                 &pr->work.pz,
-                                 &pr->work.pq,
-                                 &pr->work.pn,
-                                 &pr->work.ps,
-                                 &pr->mean.ones,
-                                 &pr->mean.weights,
-                                 &pr->diagonal.inverse,
-                                 &pr->load.constant,
-                                 &pr->balance,
-                                 &pr->pressure_diagonal.inverse,
-                                 &pr->given_pressure,
-                                 &pr->steady.edges,
-                                 &pr->steady.cycle_b,
-                                 &pr->steady.cycle_x,
-                                 &pr->last.b};
+  TesVector **const vectors[] = {&pr->state.old[0],     &pr->state.old[1],
+                                 &pr->state.carried[0], &pr->state.carried[1],
+                                 &pr->work.b,           &pr->work.r,
+                                 &pr->work.x,           &pr->work.d,
+                                 &pr->work.z,           &pr->work.q,
+                                 &pr->work.s,           &pr->state.phi[0],
+                                 &pr->state.phi[1],     &pr->work.pb,
+                                 &pr->work.pr,          &pr->work.pd,
+                                 &pr->work.pz,          &pr->work.pq,
+                                 &pr->work.pn,          &pr->work.ps,
+                                 &pr->mean.ones,        &pr->mean.weights,
+                                 &pr->diagonal.inverse, &pr->load.constant,
+                                 &pr->balance,          &pr->pressure_diagonal.inverse,
+                                 &pr->openings.given,   &pr->openings.nodes,
+                                 &pr->steady.edges,     &pr->steady.cycle_b,
+                                 &pr->steady.cycle_x,   &pr->last.b};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) tes_vector_destroy(vectors[i]);
   for (int i = 0; i < TESI_SPLIT_GUESSES; i++) {
     tes_vector_destroy(&pr->guess.phi.value[i]);
