@@ -248,7 +248,7 @@ static void slow_solves_take_mobility(void **state) {
   assert_ok(ctx, tes_problem_solve(s.problem, &result));
   assert_true(steady->resistance > 0);
   assert_null(steady->direct);
-  assert_in_range(result.iterations, 0, 40);
+  assert_in_range(result.iterations, 0, 29); /* with looks for 40 iterations 32 */
   solve_again(&s, &different);
   assert_true(different <= 1e-6);
   release(&s);
