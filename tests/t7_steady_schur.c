@@ -157,6 +157,14 @@ static void iterations_are_few(void **state) {
   assert_in_range(iterations_of(2, (const int[]){24, 2}, 12, 1, true, 1e5), 0, 20);
 }
 
+/* An open end where the mass term is all: pressures of its nodes are held by a penalty. With 0 given in L, 26 and 45
+ * iterations. */
+static void open_ends_have_a_penalty(void **state) {
+  (void)state;
+  assert_in_range(iterations_of(2, (const int[]){16, 16}, 1, 0, true, 1e7), 0, 16);
+  assert_in_range(iterations_of(3, (const int[]){6, 6, 6}, 10, 0, true, 1e5), 0, 20);
+}
+
 /* u in the middle of the left side. */
 static double inflow_of(const Flow *s) {
   double value;
@@ -240,7 +248,7 @@ static void slow_solves_take_mobility(void **state) {
   assert_ok(ctx, tes_problem_solve(s.problem, &result));
   assert_true(steady->resistance > 0);
   assert_null(steady->direct);
-  assert_in_range(result.iterations, 0, 40);
+  assert_in_range(result.iterations, 0, 29); /* with looks for 40 iterations 32 */
   solve_again(&s, &different);
   assert_true(different <= 1e-6);
   release(&s);
@@ -328,6 +336,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(schur_complement_is_inverted),
                                      cmocka_unit_test(edges_have_factors),
                                      cmocka_unit_test(iterations_are_few),
+                                     cmocka_unit_test(open_ends_have_a_penalty),
                                      cmocka_unit_test(walls_resist),
                                      cmocka_unit_test(mobility_is_local),
                                      cmocka_unit_test(slow_solves_take_mobility),

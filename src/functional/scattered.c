@@ -3,6 +3,7 @@
 #include "functional/scattered.h"
 #include <math.h>
 #include <string.h>
+#include "parallel/rank_slices.h"
 
 enum { FEW = 8 }; /* samples that are compared one by one */
 
@@ -115,18 +116,22 @@ static void forget(void *user) {
 TesStatus tesi_scattered_function(TesContext *ctx, int64_t count, const TesiSample *sample, const char *text,
                                   TesFunction **function) {
   TesStatus status = TES_OK;
+  TesiSlices parts = {0};
   Tree *t = NULL;
   *function = NULL;
+  TES_TRY(tesi_slices_create(ctx, count, &parts));
   TES_NEW(&t);
   t->context = tesi_context_retain(ctx);
-  t->count = count;
-  TES_ALLOC(&t->sample, count);
-  TES_ALLOC(&t->axis, count);
-  memcpy(t->sample, sample, (size_t)count * sizeof *sample);
-  build(t, 0, count);
+  t->count = parts.all;
+  TES_ALLOC(&t->sample, t->count);
+  TES_ALLOC(&t->axis, t->count);
+  TES_TRY(tesi_slices_collect(&parts, sizeof *sample, sample, 0, t->count, t->sample));
+  tesi_broadcast(ctx, 0, t->count * (int64_t)sizeof *sample, t->sample);
+  build(t, 0, t->count);
   TES_TRY(tesi_function_create(ctx, evaluate, t, forget, text, function));
   t = NULL;
 done:
+  tesi_slices_free(&parts);
   if (t) forget(t);
   return status;
 }

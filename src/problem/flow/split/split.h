@@ -291,8 +291,9 @@ TesStatus tesi_grad_div_add(TesiSplit *projection, double factor, bool unknowns,
 TesStatus tesi_split_create_both(TesProblem *problem, TesiSplit *split, int degree, int pressure_degree);
 /* Spaces, faces, vectors and masses. */
 TesStatus tesi_split_create_spaces(TesProblem *problem, int degree);
-/* Makes projection->poisson, with a coefficient a (NULL: 1); the walls must have been classified. */
-TesStatus tesi_split_create_poisson(TesProblem *problem, const TesFunction *a);
+/* Makes projection->poisson, with a coefficient a (NULL: 1); the walls must have been classified. penalty: phi on open
+ * boundaries is held by a flux of this times phi; NULL: it is 0 there. */
+TesStatus tesi_split_create_poisson(TesProblem *problem, const TesFunction *a, const TesFunction *penalty);
 void tesi_split_destroy(TesProblem *problem);
 /* Means in time of velocity and pressure, if the description has them. */
 TesStatus tesi_split_follow(TesProblem *problem, const TesProblemDesc *desc);

@@ -63,9 +63,9 @@ done:
 
 /* ---- the pressure's problem ---------------------------------------------------------------------------- */
 
-/* The problem -Lap phi = b with phi = 0 on open boundaries, no flux elsewhere. Each solve computes a correction, so
- * there is a guess. */
-TesStatus tesi_split_create_poisson(TesProblem *p, const TesFunction *a) {
+/* The problem -div(a grad phi) = b with phi = 0 or a penalty on open boundaries, no flux elsewhere. Each solve computes
+ * a correction, so there is a guess. */
+TesStatus tesi_split_create_poisson(TesProblem *p, const TesFunction *a, const TesFunction *penalty) {
   TesContext *ctx = p->context;
   TesiSplit *pr = tesi_split_of(p);
   TesStatus status = TES_OK;
@@ -79,8 +79,9 @@ TesStatus tesi_split_create_poisson(TesProblem *p, const TesFunction *a) {
   boundary[0] = (TesBoundary){.condition = TES_NEUMANN};
   for (int i = 0; i < pr->walls.boundaries; i++)
     if (tesi_wall_open(p, i))
-      boundary[count++] =
-          (TesBoundary){.name = tes_mesh_boundary_name(p->mesh, i), .condition = TES_DIRICHLET};
+      boundary[count++] = (TesBoundary){.name = tes_mesh_boundary_name(p->mesh, i),
+                                        .condition = penalty ? TES_ROBIN : TES_DIRICHLET,
+                                        .alpha = penalty};
   TES_TRY(tesi_vector_create_on(pressure->layout, TES_DOUBLE, &zero));
   TesProblemDesc desc = {.equation = TES_POISSON,
                          .mesh = p->mesh,
@@ -269,7 +270,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_drive_create(p, desc));
   TES_TRY(tesi_split_follow(p, desc));
   TES_TRY(tesi_grad_div_create(p, desc));
-  TES_TRY(tesi_split_create_poisson(p, NULL));
+  TES_TRY(tesi_split_create_poisson(p, NULL, NULL));
   TES_TRY(create_refined(p, pr));
   describe(p, pr);
   if (!p->before) take_initial(p, desc);

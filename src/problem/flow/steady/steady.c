@@ -6,9 +6,9 @@
  * by flexible GMRES with a block-triangular preconditioner. It approximates A^-1 by a V-cycle V, and the inverse of
  * the Schur complement by S^-1 = -(nu M^-1 + alpha L^-1 + C) / s^2. The first two terms are by Cahouet and Chabard
  * 1988. M is the mass of the pressures with weights at edges of walls; its inverse is a polynomial (steady_mass.h). L
- * is their Laplacian with 0 on open boundaries, solved by multigrid to a hundredth. C is a correction from a coarse
- * mesh (steady_schur.h). Without C the Laplacian has the mobility of steady_mobility.h as its coefficient. What a slow
- * solve takes is in steady_slow.h:
+ * is their Laplacian with a penalty on open boundaries (steady_open.h), solved by multigrid to a hundredth. C is a
+ * correction from a coarse mesh (steady_schur.h). Without C the Laplacian has the mobility of steady_mobility.h as
+ * its coefficient. What a slow solve takes is in steady_slow.h:
  *
  *   z_p = S^-1 r_p,    z_u = V (r_u + s B' z_p)
  *
@@ -31,6 +31,7 @@
 #include "problem/flow/steady/steady_direct.h"
 #include "problem/flow/steady/steady_mass.h"
 #include "problem/flow/steady/steady_mobility.h"
+#include "problem/flow/steady/steady_open.h"
 #include "problem/flow/steady/steady_slow.h"
 #include "problem/flow/steady/steady_schur.h"
 #include "problem/support.h"
@@ -447,7 +448,7 @@ static TesStatus create(TesProblem *p, const TesProblemDesc *desc) {
   TES_TRY(tesi_split_create_spaces(p, degree));
   TES_TRY(find_unit(p, pr));
   TES_TRY(create_preconditioner(p, pr));
-  if (pr->steady.alpha > 0 && !pr->steady.direct) TES_TRY(tesi_split_create_poisson(p, NULL));
+  if (pr->steady.alpha > 0 && !pr->steady.direct) TES_TRY(tesi_steady_take_laplacian(p, NULL));
   if (!pr->steady.direct) TES_TRY(tesi_steady_schur_create(p, &pr->steady.schur));
   if (!pr->steady.direct && !pr->steady.schur) TES_TRY(tesi_steady_take_mobility(p, cycle));
   if (!pr->steady.direct) TES_TRY(create_mass(p, pr));

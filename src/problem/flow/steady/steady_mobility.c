@@ -6,8 +6,8 @@
 #include "functional/scattered.h"
 #include "operator/operator.h"
 #include "parallel/comm.h"
-#include "parallel/rank_slices.h"
 #include "problem/flow/split/split.h"
+#include "problem/flow/steady/steady_open.h"
 
 /* Of larger meshes every second cell, every third one, .. is a sample. */
 static const double most_samples = 1 << 19;
@@ -81,22 +81,6 @@ static void sample_centres(const void *data, TesiSpan span) {
   }
 }
 
-/* *a <- the function beta m of the samples of all ranks. */
-static TesStatus join(TesContext *ctx, int64_t count, const TesiSample *sample, TesFunction **a) {
-  TesStatus status = TES_OK;
-  TesiSlices parts = {0};
-  TesiSample *all = NULL;
-  TES_TRY(tesi_slices_create(ctx, count, &parts));
-  TES_ALLOC(&all, parts.all);
-  TES_TRY(tesi_slices_collect(&parts, sizeof *all, sample, 0, parts.all, all));
-  tesi_broadcast(ctx, 0, parts.all * (int64_t)sizeof *all, all);
-  TES_TRY(tesi_scattered_function(ctx, parts.all, all, "the mobility of the pressure", a));
-done:
-  tesi_slices_free(&parts);
-  tesi_free(ctx, &all);
-  return status;
-}
-
 static TesStatus find_mobility(const TesProblem *p, const TesVector *w, double beta, TesFunction **a) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
@@ -121,7 +105,7 @@ static TesStatus find_mobility(const TesProblem *p, const TesVector *w, double b
   const int64_t count = (p->mesh->cells + c.step - 1) / c.step;
   TES_ALLOC(&c.sample, count);
   tesi_team_for(tesi_team_threads(ctx, 1000 * count), count, sample_centres, &c);
-  TES_TRY(join(ctx, count, c.sample, a));
+  TES_TRY(tesi_scattered_function(ctx, count, c.sample, "the mobility of the pressure", a));
 done:
   for (int d = 0; d < dim; d++) tes_vector_destroy(&part[d]);
   tesi_quantity_destroy(&quantity);
@@ -141,8 +125,7 @@ TesStatus tesi_steady_take_mobility(TesProblem *p, TesiSteadyCycle cycle) {
   TES_TRY(find_velocity(p, cycle, w, &beta));
   if (!(beta > 0 && beta < INFINITY)) goto done;
   TES_TRY(find_mobility(p, w, beta, &a));
-  tes_problem_destroy(&pr->poisson);
-  TES_TRY(tesi_split_create_poisson(p, a));
+  TES_TRY(tesi_steady_take_laplacian(p, a));
   pr->steady.resistance = beta;
   tesi_log(ctx, TES_LOG_DETAIL, "mobility: walls resist as a mass term of %.3g does in the mean", beta);
 done:

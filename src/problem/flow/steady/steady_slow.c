@@ -11,12 +11,12 @@
 
 /* A solve is looked at before iterations 4, 8, .. 32, by the rate of the last four, and every AGAIN iterations once it
  * was helped. */
-enum { LOOK = 4, LAST = 32, AGAIN = 16, MANY = 40 };
+enum { LOOK = 4, LAST = 32, AGAIN = 16, MANY = 32 };
 /* A cycle is poor if its second step leaves more than this part of the velocity's error; a cycle whose polynomials are
  * longer already, if it leaves more than the second part. Measured: tetrahedra 0.15 to 0.25, flat and curved tetrahedra
  * 0.4 to 0.8; flat cells with slip 0.7 to 1.6, then 0.55 to 0.7. */
 enum { TIMES = 2, LONGER = 3 }; /* times the degree */
-static const double poor[TIMES] = {0.3, 0.5};
+static const double poor[TIMES] = {0.25, 0.5};
 /* Factors are taken up to these figures: a minute or two. */
 static const double most_flops = 4e11, most_unknowns = 1e6;
 
