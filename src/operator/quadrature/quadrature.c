@@ -271,5 +271,10 @@ done:
   return status;
 }
 
-const TesiOperatorKind tesi_operator_quadrature = {
-    .name = "quadrature", .refuses = tesi_diffusion_refuses, .init = init, .release = tesi_diffusion_release};
+const TesiOperatorKind tesi_operator_quadrature = {.name = "quadrature",
+                                                   .takes = TESI_TERM(DIFFUSION) | TESI_TERM(MASS) |
+                                                            TESI_TERM(ROBIN),
+                                                   .needs = TESI_TERM(DIFFUSION),
+                                                   .refuses = tesi_diffusion_refuses,
+                                                   .init = init,
+                                                   .release = tesi_diffusion_release};

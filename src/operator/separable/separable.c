@@ -416,5 +416,10 @@ done:
   return status;
 }
 
-const TesiOperatorKind tesi_operator_separable = {
-    .name = "separable", .refuses = refuses, .init = init, .release = tesi_diffusion_release};
+const TesiOperatorKind tesi_operator_separable = {.name = "separable",
+                                                  .takes = TESI_TERM(DIFFUSION) | TESI_TERM(MASS) |
+                                                           TESI_TERM(ROBIN),
+                                                  .needs = TESI_TERM(DIFFUSION),
+                                                  .refuses = refuses,
+                                                  .init = init,
+                                                  .release = tesi_diffusion_release};
