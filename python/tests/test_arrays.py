@@ -109,9 +109,13 @@ def test_read_only_arrays_are_not_written(operator, rng):
 
 def test_one_array_twice(operator):
     """What is read is not written."""
-    x = np.zeros(operator.space.length)
-    with pytest.raises(tessera.InvalidInput, match="x and out are one array"):
-        operator.apply(x, x)
+    n = operator.space.length
+    whole = np.zeros(n + 1)
+    for x, out in ((whole[1:], whole[1:]), (whole[:n], whole[:n][:]), (whole[:n], whole[1:]), (whole[1:], whole[:n])):
+        with pytest.raises(tessera.InvalidInput, match="x and out share memory"):
+            operator.apply(x, out)
+    with pytest.raises(tessera.InvalidInput, match="x: an array with a mask"):
+        operator.apply(np.ma.masked_array(np.zeros(n), mask=True), np.zeros(n))
 
 
 def test_vectors_of_the_library(operator, rng):
