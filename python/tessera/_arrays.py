@@ -185,6 +185,8 @@ def from_dlpack(array, name, length, device):
 def raw(context, array, name, length=None, writable=False):
     """What a context can take of an array."""
     if isinstance(array, Vector):
+        if array.context is not context:
+            raise refused(name, f"a vector of another context, on {array.context.device}")
         return Raw(array.address, check_shape(name, (array.length,), None, 8, length), array.precision, array)
     on_gpu = not context.on_host
     if isinstance(array, np.ndarray):
@@ -258,6 +260,10 @@ class Vector(Held):
             self.context.synchronize()
             return self._interface()
         raise AttributeError(name)
+
+    def __array__(self, dtype=None, copy=None):
+        """On the host __array_interface__ comes first."""
+        raise TypeError(f"{self!r} is no array of the host: numpy() copies it")
 
     def __dlpack_device__(self):
         return (CPU, 0) if self.context.on_host else (CUDA, self.context.gpu or 0)

@@ -170,7 +170,8 @@ def solve(
     if set is not None and not isinstance(set, dict):
         raise TypeError(f'solve: set: {set!r} is no dict, as {{"space.degree": 5}}')
     try:
-        return run(context, case, set or {}, vtu, png, restart, verbose, progress)
+        with context._turn:
+            return run(context, case, set or {}, vtu, png, restart, verbose, progress)
     except MissingComponent:
         if context.asked != "auto" or context.device == "cpu":
             raise

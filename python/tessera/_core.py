@@ -164,11 +164,12 @@ class Context(Held):
     """What all objects of one computation share: device, threads, memory, messages.
 
     device: "auto" (a GPU where there is one), "cpu", "cuda", "cuda:N" or "emulator"; threads 0: as many as OpenMP
-    would use. One thread at a time may use a context; others may interrupt() it. verbose: lines of the library are
+    would use. Threads use a context one after the other, and may interrupt() it; contexts of their own compute at the
+    same time. verbose: lines of the library are
     printed; its warnings are Python's in any case. communicator: one of mpi4py; meshes, spaces and problems of the
     context are then shared by its processes, which all make the same calls."""
 
-    _default = None
+    _defaults = threading.local()
 
     def __init__(
         self,
@@ -179,7 +180,9 @@ class Context(Held):
         verbose: bool = False,
         communicator: Any = None,
     ) -> None:
-        self.asked, self._pending = device, None
+        if not isinstance(device, str):
+            raise TypeError(f"Context: device: {device!r} is no text, as 'cuda'")
+        self.asked, self._pending, self._turn = device, None, threading.RLock()
         ranks = ffi.NULL if communicator is None else _ranks_of(communicator)
         self._lines = _Lines(self, verbose)
         self._handle = ffi.new_handle(self._lines)
@@ -207,10 +210,10 @@ class Context(Held):
 
     @classmethod
     def default(cls) -> "Context":
-        """The context of objects that are made without one; made when it is first asked for."""
-        if cls._default is None:
-            cls._default = cls()
-        return cls._default
+        """The context of objects that a thread makes without one; made when it is first asked for."""
+        if not hasattr(cls._defaults, "context"):
+            cls._defaults.context = cls()
+        return cls._defaults.context
 
     @classmethod
     def of(cls, given):
@@ -270,19 +273,21 @@ class Context(Held):
     def try_call(self, function, *arguments):
         """The status of a call that may take long: without the GIL, and Ctrl-C ends it."""
         listens = threading.current_thread() is threading.main_thread()
-        lib.tes_context_clear(self._p)
-        if listens:
-            lib.py_interrupt_begin(self._p)
-        try:
-            return function(*arguments)
-        finally:
+        with self._turn:
+            lib.tes_context_clear(self._p)
             if listens:
-                lib.py_interrupt_end()
+                lib.py_interrupt_begin(self._p)
+            try:
+                return function(*arguments)
+            finally:
+                if listens:
+                    lib.py_interrupt_end()
 
     def call(self, function, *arguments):
         """The same, and raises what went wrong. Here nan is of data: no iteration is made."""
         try:
-            self.check(self.try_call(function, *arguments))
+            with self._turn:
+                self.check(self.try_call(function, *arguments))
         except NotConverged as error:
             if error.status != "nan":
                 raise

@@ -111,8 +111,8 @@ def of_case(result, asked, value, of, cells):
     rows = ffi.new("TesCaseDatum[]", max(len(wanted), 1))
     for i, key in enumerate(wanted):
         filler.fill(rows[i], {"key": key, "cells": parts[i] if cells else None}, "gradient")
-    status = result.context.try_call(
-        lib.py_gradient, result.context._p, asked, result._p, filler.text(value, "gradient: value"), len(wanted), rows
-    )
-    result.context.check(status, text_of(asked.message) or None)
+    name, context = filler.text(value, "gradient: value"), result.context
+    with context._turn:
+        status = context.try_call(lib.py_gradient, context._p, asked, result._p, name, len(wanted), rows)
+        context.check(status, text_of(asked.message) or None)
     return results([rows[i] for i in range(len(wanted))], several, parts)

@@ -108,8 +108,6 @@ class _OnUnknowns(LinearOperator):
                 and (flags.writeable or not writable)
             ):
                 return ffi.from_buffer(array)
-        if isinstance(array, Vector) and array.length == self._length and array.precision == self.precision:
-            return lib.tes_vector_data(array._p)
         found = raw(self.context, array, name, self._length, writable)
         if found.precision != self.precision:
             raise InvalidInput(

@@ -187,11 +187,13 @@ class Problem(Solution):
     def _solve(self, function, progress):
         result = ffi.new("TesSolveResult *")
         self._ears.monitor = progress
-        status = self.context.try_call(function, self._p, result)
-        self._ears.monitor, self._lattices = None, None
-        iterations = Iterations(result)
+        iterations = None
         try:
-            self.context.check(status)
+            with self.context._turn:
+                status = self.context.try_call(function, self._p, result)
+                self._ears.monitor, self._lattices = None, None
+                iterations = Iterations(result)
+                self.context.check(status)
         except Exception as error:
             error.result = iterations
             raise

@@ -192,6 +192,14 @@ def emulated():
     return tessera.Operator(tessera.Space(mesh, 3))
 
 
+def test_vectors_of_a_gpu_are_no_arrays_of_the_host(emulated, operator):
+    """Neither as an array of NumPy nor for an operator of the host."""
+    with pytest.raises(TypeError, match="is no array of the host"):
+        np.asarray(emulated.space.vector())
+    with pytest.raises(tessera.InvalidInput, match="x: a vector of another context, on emulator"):
+        operator.apply(emulated.space.vector(), operator.space.vector())
+
+
 def test_cuda_array_interface(emulated, rng):
     """Arrays of a GPU by address: here its emulator, whose kernels write the caller's memory."""
     host = tessera.Operator(tessera.Space(tessera.Mesh.box([4, 4], context=tessera.Context("cpu")), 3))

@@ -1,6 +1,7 @@
 """Problems: data as numbers, expressions and callables, steps in time, files."""
 
-import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 import traceback
 
 import numpy as np
@@ -261,12 +262,27 @@ def test_threads_have_their_contexts(square):
         problem.solve()
         results[i] = problem.value()
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
     assert results == pytest.approx([results[0] * (i + 1) for i in range(4)])
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(tessera.Context.default).result() is not square.context is tessera.Context.default()
+
+
+def test_threads_wait_for_a_context():
+    """Of one context, so that a solve and the callables of another one never run at the same time."""
+    mesh, inside, most = tessera.Mesh.box([2, 2], context=tessera.Context("cpu", threads=1)), [], []
+
+    def f(x, y):
+        inside.append(x)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+        return x
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: tessera.Problem(mesh, f=f).solve(), range(4)))
+    assert len(most) >= 4 and max(most) == 1
 
 
 def test_vtu_and_meshio(square, tmp_path):
