@@ -22,8 +22,10 @@ def plot(solution, of, axes, cut, edges, options):
     picture = (
         flat(solution, of, axes, edges, options) if solution.mesh.dim == 2 else cross(solution, of, axes, cut, options)
     )
-    axes.figure.colorbar(picture, ax=axes, label=of)
     axes.set_aspect("equal")
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    share = min(0.15, 0.047 * (top - bottom) / (right - left))  # of a bar as high as the picture
+    axes.figure.colorbar(picture, ax=axes, label=of, fraction=share, pad=0.04)
     return axes
 
 
