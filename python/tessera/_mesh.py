@@ -283,12 +283,15 @@ def number_faces(vertices, boundaries, dim):
     numbers = np.full((len(vertices), 2 * dim), -1, np.int32)
     bits = np.arange(2**dim)
     faces = [bits[(bits >> d & 1) == side] for d in range(dim) for side in (0, 1)]
-    keys = {}
+    named = {name: np.atleast_2d(np.asarray(members_of)) for name, members_of in boundaries.items()}
+    near = np.isin(vertices, np.concatenate([corners.ravel() for corners in named.values()]))
+    keys = {}  # of faces all of whose vertices are named
     for face, corners in enumerate(faces):
-        for cell, key in enumerate(np.sort(vertices[:, corners], axis=1)):
+        cells = np.flatnonzero(near[:, corners].all(axis=1))
+        for cell, key in zip(cells.tolist(), np.sort(vertices[cells][:, corners], axis=1).tolist()):
             keys.setdefault(tuple(key), []).append((cell, face))
-    for number, (name, members_of) in enumerate(boundaries.items()):
-        for corners in np.atleast_2d(np.asarray(members_of)).tolist():
+    for number, (name, rows) in enumerate(named.items()):
+        for corners in rows.tolist():
             places = keys.get(tuple(sorted(corners)))
             if not places:
                 raise InvalidInput(f"boundary '{name}': no cell has a face of the vertices {corners}", "invalid_input")

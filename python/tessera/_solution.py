@@ -118,12 +118,10 @@ class Solution(Noun):
     @property
     def coordinates(self) -> Array:
         """Points of the fields, [cells, (degree + 1)^dim, dim]: equally far from each other in a cell, x fastest."""
-        return self.lattice(max(self.space.degree, 1))
+        return self.lattice(self.intervals(None))
 
     def lattice(self, n: int) -> Array:
         """(n + 1)^dim points a cell."""
-        if n < 1:
-            raise InvalidInput(f"{n} intervals a cell, expected 1 or more", "invalid_input")
         if self._lattices is None:
             self._lattices = {}
         mesh = self.mesh
@@ -136,8 +134,8 @@ class Solution(Noun):
 
     def over_cells(self, of: str | None = None, n: int | None = None) -> Array:
         """An expression in the fields at the points of a lattice of n (default: the degree) intervals a cell."""
-        x = self.lattice(max(self.space.degree, 1) if n is None else n)
-        return self.sample(x.reshape(-1, x.shape[2]), of).reshape(x.shape[:2])
+        shape = self.mesh.cells, (self.intervals(n) + 1) ** self.mesh.dim
+        return self._sample(None, [of], shape[0] * shape[1])[0].reshape(shape)
 
     def sample(self, points: Any, of: str | Sequence[str] | None = None) -> Array:
         """Values of an expression in the fields ("u", "ux*ux + uy*uy"), or of a list of them, at points[n, dim]."""
@@ -145,15 +143,23 @@ class Solution(Noun):
         values, _ = self._sample(as_points(points, self.mesh.dim), list(of or ()) if several else [of])
         return values if several else values[:, 0]
 
-    def _sample(self, x, texts):
+    def intervals(self, n):
+        """Of a lattice in each cell: n, by default the degree."""
+        if n is not None and n < 1:
+            raise InvalidInput(f"{n} intervals a cell, expected 1 or more", "invalid_input")
+        return max(self.space.degree, 1) if n is None else n
+
+    def _sample(self, x, texts, n=None):
+        """Values [n, texts] and how far points were moved; x None: n points of lattices of all cells."""
+        n = len(x) if n is None else n
         filler = Filler(self.context)
         kept = [ffi.NULL if text is None else filler.text(text, "sample: of") for text in texts]
-        values, moved = np.empty((len(x), len(texts))), np.empty(len(x))
+        values, moved = np.empty((n, len(texts))), np.empty(n)
         self.context.call(
             lib.tes_problem_sample,
             self._p,
-            len(x),
-            ffi.cast("double *", x.ctypes.data),
+            n,
+            ffi.NULL if x is None else ffi.cast("double *", x.ctypes.data),
             len(texts),
             kept,
             ffi.cast("double *", values.ctypes.data),
@@ -287,11 +293,10 @@ class Solution(Noun):
         """A meshio.Mesh: each cell cut into n^dim (default: the degree) straight ones, fields as point data."""
         import meshio  # pylint: disable=import-outside-toplevel,import-error
 
-        n = max(self.space.degree, 1) if n is None else n
+        n = self.intervals(n)
         x = self.lattice(n)
         points = x.reshape(-1, x.shape[2])
-        values = self.sample(points, self.field_names)
-        data = {name: values[:, i] for i, name in enumerate(self.field_names)}
+        data = {name: self.over_cells(name, n).ravel() for name in self.field_names}
         return meshio.Mesh(
             points,
             [("quad" if self.mesh.dim == 2 else "hexahedron", pieces(*x.shape[:2], x.shape[2], n))],
