@@ -28,7 +28,7 @@ SECTIONS = [
     ("Coming from elsewhere", ["other-programs", "choosing", "limits"]),
     ("Problems", ["poisson", "dg", "transport", "elasticity", "stokes", "navier-stokes", "time"]),
     ("Meshes and solvers", ["meshes", "adaptive", "direct", "parallel"]),
-    ("Reference", ["case-file", "report", "support", "python", "reference-python", "reference-c"]),
+    ("Reference", ["case-file", "report", "support", "python", "petsc", "reference-python", "reference-c"]),
     (
         "Performance",
         [
@@ -42,9 +42,6 @@ SECTIONS = [
     ),
     ("Inside", ["architecture", "notation", "gpu-checks", "decisions/README"]),
 ]
-
-
-ERRORS = ("Error", "InvalidInput", "NotConverged", "MissingComponent", "FileError", "OutOfMemory", "Interrupted")
 
 
 class Stage:
@@ -175,24 +172,18 @@ def references(stage):
     headers = sorted((ROOT / "include" / "tessera").glob("*.h"))
     body = "".join(f"\n## {h.name}\n\n```{{doxygenfile}} {h.name}\n:project: tessera\n```\n" for h in headers)
     stage.write(Path("reference-c.md"), "# C reference\n\nThe public headers, which are the manual.\n" + body)
+    package = (ROOT / "python/tessera/__init__.py").read_text(encoding="utf-8")
+    errors = re.findall(r"\w+", re.search(r"^from \._core import Context, (.*)$", package, re.M).group(1))
+    names = re.findall(r'"(\w+)"', re.search(r"__all__ = \[(.*?)\]", package, re.S).group(1))
+    functions = [name for name in names if name.islower()]
+    classes = [name for name in names if not name.islower() and name not in errors]
+    solve = "".join(f"\n```{{eval-rst}}\n.. autofunction:: tessera.{name}\n```\n" for name in functions)
     rows = "".join(
         f"\n## {name}\n\n```{{eval-rst}}\n.. autoclass:: tessera.{name}\n   :members:\n"
-        "   :inherited-members: Noun\n```\n"
-        for name in ("Mesh", "Space", "Problem", "Result", "Operator", "Multigrid", "Vector", "Context")
+        "   :inherited-members: Noun\n   :special-members: __call__\n```\n"
+        for name in classes
     )
-    solve = "\n```{eval-rst}\n.. autofunction:: tessera.solve\n.. autofunction:: tessera.has_part\n```\n"
-    errors = "".join(
-        f"\n```{{eval-rst}}\n.. autoexception:: tessera.{name}\n```\n"
-        for name in (
-            "Error",
-            "InvalidInput",
-            "NotConverged",
-            "MissingComponent",
-            "FileError",
-            "OutOfMemory",
-            "Interrupted",
-        )
-    )
+    errors = "".join(f"\n```{{eval-rst}}\n.. autoexception:: tessera.{name}\n```\n" for name in errors)
     stage.write(
         Path("reference-python.md"),
         f"# Python reference\n\nWith examples: [the manual](python.md).\n{solve}{rows}\n## Errors\n{errors}",

@@ -1,10 +1,11 @@
 /* Run: ctest -R t6_kinds. What every kind promises, whoever calls it (decision 14): it takes a description or refuses
- * it with a reason; all operators that take the same form on the same space are the same operator, and that of each
- * other's plain version; and nodes where values are given stay zero in all that operators, smoothers, transfers and
- * cycles give, where diagonals are one. On boxes, cells and forests with hanging nodes, of one component and of two,
- * of Stokes and of discontinuous elements, on the host and in the emulator. */
+ * it with a reason; no term of a form is ignored; all operators that take the same form on the same space are the same
+ * operator, and that of each other's plain version; and nodes where values are given stay zero in all that operators,
+ * smoothers, transfers and cycles give, where diagonals are one. On boxes, cells and forests with hanging nodes, of one
+ * component and of two, of Stokes and of discontinuous elements, on the host and in the emulator. */
 #include "functional_testing.h"
 #include "stokes_testing.h"
+#include "device/kernel.h"
 #include "operator/operator.h"
 #include "smoother/smoother.h"
 
@@ -231,7 +232,45 @@ static void check_levels(TesContext *ctx, const TesOperator *op) {
   tes_multigrid_destroy(&multigrid);
 }
 
+/* A sum of up to three terms is refused, or each of them counts: without it the product is another one. */
+static void check_terms(TesContext *ctx, const TesSpace *space) {
+  enum { SETS = 2 << TES_TERM_GRAD_DIV };
+  TesVector *product[SETS] = {NULL}, *x = make(ctx, space, TES_DOUBLE, 3);
+  TesFunction *two;
+  int natural = 0;
+  while (natural < tes_mesh_boundaries(space->mesh) && tes_space_given(space, natural)) natural++;
+  assert_ok(ctx, tes_function_create_constant(ctx, 2, &two));
+  for (unsigned set = 1; set < SETS; set++) {
+    TesTermDesc term[8];
+    TesOperatorDesc desc = {.space = space, .form.term = term};
+    TesOperator *op;
+    for (int t = 0; t <= TES_TERM_GRAD_DIV; t++)
+      if (set >> t & 1)
+        term[desc.form.terms++] = (TesTermDesc){.term = (TesTerm)t, .boundary = natural, .b = {two, two}};
+    if (desc.form.terms > 3) continue;
+    const TesStatus status = tes_operator_create(ctx, &desc, &op);
+    if (status != TES_OK) {
+      assert_int_equal(status, TES_INVALID_INPUT);
+      assert_null(op);
+      tes_context_clear(ctx);
+      continue;
+    }
+    product[set] = make(ctx, space, TES_DOUBLE, 0);
+    assert_ok(ctx, tes_operator_apply(op, x, product[set]));
+    for (int i = 0; i < desc.form.terms; i++) {
+      const TesVector *without = product[set & ~(1u << term[i].term)];
+      if (without && !(flow_difference(ctx, product[set], without) > 1e-6))
+        fail_msg("%s ignores term %d", op->kind->name, (int)term[i].term);
+    }
+    tes_operator_destroy(&op);
+  }
+  for (int i = 0; i < SETS; i++) tes_vector_destroy(&product[i]);
+  tes_vector_destroy(&x);
+  tes_function_destroy(&two);
+}
+
 static void check_space(TesContext *ctx, const TesSpace *space) {
+  if (!tesi_has_kernels(ctx)) check_terms(ctx, space);
   for (int p = 0; p < 2; p++) {
     TesOperator *op;
     const TesPrecision precision = p ? TES_SINGLE : TES_DOUBLE;

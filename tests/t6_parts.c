@@ -273,7 +273,7 @@ static void diagonal_smoothers_take_all(void **state) {
     }
 }
 
-#define ELASTICITY "kind elasticity: the space is not one of dim components of element q; "
+#define ELASTICITY "kind elasticity: the form has a diffusion term; "
 /* Diffusion on the velocity, a mass on the pressure. */
 static void products_take_terms_by_part(void **state) {
   (void)state;

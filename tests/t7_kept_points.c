@@ -1,5 +1,5 @@
 /* Run: ctest -R t7_kept_points. Points that a mesh keeps: samples have the same bits as samples that search; kept hits
- * are used, of exactly these points; old sets leave; a point outside is not kept. */
+ * are used, of exactly these points; old sets leave; a point outside is not kept. Points of lattices of all cells. */
 #include "geometry/kept.h"
 #include "tessera/tessera.h"
 #include "testing.h"
@@ -122,8 +122,37 @@ static void test_outside(void **state) {
   tear_down(&s);
 }
 
+/* Lattices of all cells: what samples of their points tell; derivatives, which jump, inside of cells alone. */
+static void test_lattices(void **state) {
+  (void)state;
+  enum { LINE = 4, EACH = LINE * LINE };
+  Setup s;
+  set_up(&s);
+  const int64_t cells = tes_mesh_info(s.mesh).cells;
+  double xi[EACH * DIM], x[POINTS * DIM], values[POINTS * NAMES], found[POINTS * NAMES];
+  assert_true(cells * EACH <= POINTS);
+  for (int i = 0; i < EACH; i++)
+    xi[i * DIM] = i % LINE / (LINE - 1.), xi[i * DIM + 1] = i / LINE / (LINE - 1.);
+  for (int64_t c = 0; c < cells; c++)
+    assert_ok(s.ctx, tes_mesh_evaluate(s.mesh, c, EACH, xi, x + c * EACH * DIM, NULL));
+  for (int i = 0; i < POINTS * NAMES; i++) values[i] = NAN;
+  assert_ok(s.ctx, tes_problem_sample(s.problem, cells * EACH, NULL, NAMES, names, values, NULL));
+  assert_ok(s.ctx, tes_problem_sample(s.problem, cells * EACH, x, NAMES, names, found, NULL));
+  for (int i = 0; i < cells * EACH * NAMES; i++) {
+    const int at[2] = {i / NAMES % LINE, i / NAMES % EACH / LINE};
+    if (i % NAMES == 0 || (at[0] % (LINE - 1) && at[1] % (LINE - 1))) assert_near(values[i], found[i], 1e-9);
+  }
+  const int64_t wrong[] = {cells * EACH + 1, cells, cells * 8};
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(tes_problem_sample(s.problem, wrong[i], NULL, 0, NULL, NULL, NULL), TES_INVALID_INPUT);
+    assert_non_null(strstr(tes_context_message(s.ctx), "with p > 1"));
+    tes_context_clear(s.ctx);
+  }
+  tear_down(&s);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_lattices), cmocka_unit_test(test_same_bits),
                                      cmocka_unit_test(test_kept_hits_are_used),
                                      cmocka_unit_test(test_old_sets_leave), cmocka_unit_test(test_outside)};
   return cmocka_run_group_tests(tests, NULL, NULL);

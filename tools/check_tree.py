@@ -131,6 +131,13 @@ def check_links(root, name, path, lines):
                 yield f"{name}:{number}: the link to {target} leads nowhere"
 
 
+def check_site(root, name):
+    """Pages of docs/ stand in the contents of the site."""
+    contents = root / "site/make.py"
+    if name.parent == Path("docs") and f'"{name.stem}"' not in contents.read_text(encoding="utf-8"):
+        yield f"{name}: not among the sections of site/make.py"
+
+
 def check_documents(root, name, lines):
     """Names of documents, in code and prose."""
     if name.parts[0] == "tools":  # whose tests plant faults
@@ -176,6 +183,7 @@ def violations(root):
         yield from check_gpu_lists(root, name, path, text)
         if path.suffix == ".md":
             yield from check_links(root, name, path, lines)
+            yield from check_site(root, name)
 
 
 def main():

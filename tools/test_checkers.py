@@ -28,6 +28,7 @@ GOOD = {
     "cli/main.c": "#include <stdio.h>\n#include \"command.h\"\n#include \"tessera/mesh.h\"\n",
     "cli/command.h": "",
     "docs/page.md": "[here](page.md) and [there](https://example.org/x)\n",
+    "site/make.py": 'SECTIONS = [("All", ["a", "page"])]\n',
 }
 
 
@@ -56,6 +57,9 @@ class Checkers(unittest.TestCase):
 
     def test_gpu_test_that_nobody_runs(self):
         self.assert_finds("tests/t4_a.c", "int main(void) { return test_device(0); }\n", "a test of GPUs")
+
+    def test_page_outside_the_site(self):
+        self.assert_finds("docs/other.md", "A page.\n", "not among the sections of site/make.py")
 
     def test_what_programs_wrote(self):
         self.assert_finds("run.log", "done\n", "at the root")

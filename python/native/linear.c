@@ -8,6 +8,8 @@ static TesStatus apply(const PyLinear *linear, const TesVector *x, TesVector *y)
 
 TesStatus py_apply(const PyLinear *linear, int64_t length, void *x, void *y) {
   TesVector *of_x = NULL, *of_y = NULL;
+  const size_t bytes = (size_t)length * (linear->precision == TES_SINGLE ? sizeof(float) : sizeof(double));
+  if ((char *)x < (char *)y + bytes && (char *)y < (char *)x + bytes) return TES_INVALID_INPUT;
   TesStatus status = tes_vector_wrap(linear->context, x, length, linear->precision, &of_x);
   if (status == TES_OK) status = tes_vector_wrap(linear->context, y, length, linear->precision, &of_y);
   if (status == TES_OK) status = apply(linear, of_x, of_y);

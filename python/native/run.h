@@ -39,7 +39,8 @@ typedef struct PyLinear {
   const int64_t *unknown; /* [unknowns] their numbers among all nodes */
 } PyLinear;
 
-/* y <- A x over all nodes, in memory of the caller on the device of the context. */
+/* y <- A x over all nodes, in memory of the caller on the device of the context. TES_INVALID_INPUT without a message: x
+ * and y share memory. */
 TesStatus py_apply(const PyLinear *linear, int64_t length, void *x, void *y);
 /* y[unknowns] <- A x at the unknowns, on the host. */
 TesStatus py_apply_unknowns(const PyLinear *linear, const double *x, double *y);

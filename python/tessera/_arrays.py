@@ -6,7 +6,7 @@ import ctypes
 import numpy as np
 
 from ._binding import ffi, lib
-from ._core import InvalidInput, own, place_of
+from ._core import Held, InvalidInput, own, place_of
 
 CPU, CUDA = 1, 2  # DLPack's numbers of devices
 TYPES = {"<f8": "double", "<f4": "single", "|f8": "double", "|f4": "single"}
@@ -41,6 +41,8 @@ def check_shape(name, shape, strides, size, length):
 
 def from_numpy(array, name, length, writable):
     """Of a NumPy array."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise refused(name, "an array with a mask")
     if array.dtype.str not in TYPES:
         raise refused(name, f"numbers of type {array.dtype}, expected float64 or float32")
     n = check_shape(name, array.shape, array.strides, array.itemsize, length)
@@ -183,6 +185,8 @@ def from_dlpack(array, name, length, device):
 def raw(context, array, name, length=None, writable=False):
     """What a context can take of an array."""
     if isinstance(array, Vector):
+        if array.context is not context:
+            raise refused(name, f"a vector of another context, on {array.context.device}")
         return Raw(array.address, check_shape(name, (array.length,), None, 8, length), array.precision, array)
     on_gpu = not context.on_host
     if isinstance(array, np.ndarray):
@@ -213,7 +217,7 @@ def wrap(context, array, name, length=None, precision=None, writable=False):
     return own("vector", place[0], found.owner)
 
 
-class Vector:
+class Vector(Held):
     """A vector of the library, of zeros first. numpy.asarray(v) is a view of it on the host; on a GPU CuPy, Numba and
     PyTorch take it by __cuda_array_interface__, JAX and others by from_dlpack()."""
 
@@ -256,6 +260,10 @@ class Vector:
             self.context.synchronize()
             return self._interface()
         raise AttributeError(name)
+
+    def __array__(self, dtype=None, copy=None):
+        """On the host __array_interface__ comes first."""
+        raise TypeError(f"{self!r} is no array of the host: numpy() copies it")
 
     def __dlpack_device__(self):
         return (CPU, 0) if self.context.on_host else (CUDA, self.context.gpu or 0)

@@ -166,9 +166,12 @@ def solve(
     vtu, png, restart are options of the program. verbose prints what the program prints. progress=True shows a bar of
     tqdm; a callable gets the part that is done. Returns a Result, or raises: a mistake in the case InvalidInput with
     its place, an iteration that does not reach its tolerance NotConverged, whose `result` is the Result."""
-    context = context or Context.default()
+    context = Context.of(context)
+    if set is not None and not isinstance(set, dict):
+        raise TypeError(f'solve: set: {set!r} is no dict, as {{"space.degree": 5}}')
     try:
-        return run(context, case, set or {}, vtu, png, restart, verbose, progress)
+        with context._turn:
+            return run(context, case, set or {}, vtu, png, restart, verbose, progress)
     except MissingComponent:
         if context.asked != "auto" or context.device == "cpu":
             raise

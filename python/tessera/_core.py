@@ -26,6 +26,10 @@ class Error(Exception):
         super().__init__(message)
         self.message, self.status, self.trace, self.result = message, status, trace, None
 
+    def __reduce__(self):
+        """Without the result, which stays in its process."""
+        return type(self), (self.message, self.status, self.trace)
+
 
 class InvalidInput(Error, ValueError):
     """An argument or an input file is not valid."""
@@ -140,15 +144,32 @@ def _ranks_of(communicator):
     return own("communicator", place[0])
 
 
-class Context:
+class Held:
+    """An object that lives in the library: it cannot be pickled, and a copy would be the same memory."""
+
+    def __reduce_ex__(self, _protocol):
+        raise TypeError(
+            f"a tessera.{type(self).__name__} lives in the library and cannot be copied or pickled: keep its case, "
+            "NumPy arrays of it, or a file"
+        )
+
+
+def check_type(value, kind, what):
+    """Refuses an object of another type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{what}: {value!r} is no tessera.{kind.__name__}")
+
+
+class Context(Held):
     """What all objects of one computation share: device, threads, memory, messages.
 
     device: "auto" (a GPU where there is one), "cpu", "cuda", "cuda:N" or "emulator"; threads 0: as many as OpenMP
-    would use. One thread at a time may use a context; others may interrupt() it. verbose: lines of the library are
+    would use. Threads use a context one after the other, and may interrupt() it; contexts of their own compute at the
+    same time. verbose: lines of the library are
     printed; its warnings are Python's in any case. communicator: one of mpi4py; meshes, spaces and problems of the
     context are then shared by its processes, which all make the same calls."""
 
-    _default = None
+    _defaults = threading.local()
 
     def __init__(
         self,
@@ -159,7 +180,9 @@ class Context:
         verbose: bool = False,
         communicator: Any = None,
     ) -> None:
-        self.asked, self._pending = device, None
+        if not isinstance(device, str):
+            raise TypeError(f"Context: device: {device!r} is no text, as 'cuda'")
+        self.asked, self._pending, self._turn = device, None, threading.RLock()
         ranks = ffi.NULL if communicator is None else _ranks_of(communicator)
         self._lines = _Lines(self, verbose)
         self._handle = ffi.new_handle(self._lines)
@@ -187,10 +210,18 @@ class Context:
 
     @classmethod
     def default(cls) -> "Context":
-        """The context of objects that are made without one; made when it is first asked for."""
-        if cls._default is None:
-            cls._default = cls()
-        return cls._default
+        """The context of objects that a thread makes without one; made when it is first asked for."""
+        if not hasattr(cls._defaults, "context"):
+            cls._defaults.context = cls()
+        return cls._defaults.context
+
+    @classmethod
+    def of(cls, given):
+        """The context that is given; None: the default one."""
+        if given is None:
+            return cls.default()
+        check_type(given, cls, "context")
+        return given
 
     device = property(lambda self: text_of(lib.tes_context_device(self._p)), doc='"cpu", "cuda:0" or "emulator"')
     threads = property(lambda self: lib.tes_context_threads(self._p), doc="Number of threads of the host.")
@@ -242,19 +273,21 @@ class Context:
     def try_call(self, function, *arguments):
         """The status of a call that may take long: without the GIL, and Ctrl-C ends it."""
         listens = threading.current_thread() is threading.main_thread()
-        lib.tes_context_clear(self._p)
-        if listens:
-            lib.py_interrupt_begin(self._p)
-        try:
-            return function(*arguments)
-        finally:
+        with self._turn:
+            lib.tes_context_clear(self._p)
             if listens:
-                lib.py_interrupt_end()
+                lib.py_interrupt_begin(self._p)
+            try:
+                return function(*arguments)
+            finally:
+                if listens:
+                    lib.py_interrupt_end()
 
     def call(self, function, *arguments):
         """The same, and raises what went wrong. Here nan is of data: no iteration is made."""
         try:
-            self.check(self.try_call(function, *arguments))
+            with self._turn:
+                self.check(self.try_call(function, *arguments))
         except NotConverged as error:
             if error.status != "nan":
                 raise
@@ -385,14 +418,15 @@ def words(kind):
     names = kind.relements
     prefix = os.path.commonprefix(list(names))
     prefix = prefix[: prefix.rfind("_") + 1] if len(names) > 1 else "TES_"
-    return {name[len(prefix) :].lower(): number for name, number in names.items()}
+    return {name[len(prefix) :].lower(): number for name, number in names.items() if not name.endswith("_COUNT")}
 
 
 def refuse(name, known, what):
     """A name that there is not, with the nearest one that there is."""
     texts = [ffi.new("char[]", text.encode()) for text in known]
     near = text_of(lib.tes_nearest_name(str(name).encode(), [*texts, ffi.NULL]))
-    hint = f"; did you mean '{near}'?" if near else f"; expected one of {', '.join(sorted(known))}"
+    hint = f"; expected one of {', '.join(sorted(known))}" if known else ": there are none"
+    hint = f"; did you mean '{near}'?" if near else hint
     return InvalidInput(f"{what}: there is no '{name}'{hint}", "invalid_input")
 
 
@@ -417,8 +451,10 @@ class Filler:
         self.kept.append(value)
         return value
 
-    def text(self, value):
+    def text(self, value, where):
         """A C string."""
+        if not isinstance(value, (str, os.PathLike)):
+            raise TypeError(f"{where}: {value!r} is no text")
         return self.keep(ffi.new("char[]", os.fspath(value).encode()))
 
     def function(self, value):
@@ -470,7 +506,7 @@ class Filler:
         """A member's value."""
         if kind.kind == "enum":
             known = words(kind)
-            if value not in known:
+            if not isinstance(value, str) or value not in known:
                 raise refuse(value, known, where)
             return known[value]
         if kind.cname == "_Bool":
@@ -481,24 +517,27 @@ class Filler:
             wanted = numbers.Real if kind.cname in ("double", "float") else numbers.Integral
             if not isinstance(value, wanted) or isinstance(value, bool) and wanted is numbers.Real:
                 raise TypeError(f"{where}: {value!r} is no {'number' if wanted is numbers.Real else 'whole number'}")
+            if wanted is numbers.Integral and abs(int(value)) >> 8 * ffi.sizeof(kind) - 1:
+                raise InvalidInput(f"{where}: {value!r} is too large", "invalid_input")
             return value
         if kind.kind == "pointer":
             item = kind.item.cname
             if item == "char":
-                return self.text(value)
+                return self.text(value, where)
             if item == "struct TesFunction":
                 return self.function(value)
             if item in ("double", "int8_t", "uint8_t", "int32_t"):
                 array = np.ascontiguousarray(value, dtype={"double": np.float64}.get(item, item[:-2]))
                 self.keep(array)
                 return ffi.cast(kind, array.ctypes.data)
-            if hasattr(value, "_p"):
+            if hasattr(value, "_p") and ffi.typeof(value._p) == kind:
                 self.keep(value)
                 return value._p
-        raise TypeError(f"{where}: {value!r} is not what is wanted here ({kind.cname})")
+        wanted = "a dict" if kind.kind == "struct" else f"a tessera.{kind.item.cname[len('struct Tes'):]}"
+        raise TypeError(f"{where}: {value!r}, expected {wanted}")
 
 
-class Noun:
+class Noun(Held):
     """An object of the library: a pointer and its context."""
 
     _p: Any = None
@@ -509,12 +548,15 @@ class Noun:
         """What the C headers say of an option, or of all."""
         from ._words import WORDS  # pylint: disable=import-outside-toplevel,no-name-in-module
 
-        prefix = f"{cls._desc}."
+        keys = {option: f"{cls._desc}.{option}" for option, _ in ffi.typeof(cls._desc).fields} if cls._desc else {}
+        keys.update(cls._data)
         if name:
-            return WORDS.get(prefix + name, "")
-        return "\n".join(f"{key[len(prefix):]}: {text}" for key, text in WORDS.items() if key.startswith(prefix))
+            check_options([name], keys, f"{cls.__name__}.help")
+            return WORDS.get(keys[name], "")
+        return "\n".join(f"{option}: {WORDS[key]}" for option, key in keys.items() if key in WORDS)
 
     _desc = ""
+    _data: dict = {}  # options that are members of other descriptions: {"f": "TesData.f"}
 
 
 def known_members(kind, more, without):

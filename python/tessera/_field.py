@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ._binding import ffi, lib
-from ._core import InvalidInput, own, place_of, refuse
+from ._core import Held, InvalidInput, own, place_of, refuse
 from ._types import Array
 
 
-class Field:
+class Field(Held):
     """A component of a solution as it is now, as a function of space: a coefficient, a load, boundary or initial values
     of other problems on any mesh, or a callable of NumPy arrays: field(x, y).
 

@@ -33,13 +33,17 @@ def data_of(values):
     }
 
 
-def boundary_of(name, direction):
-    """A row of TesBoundary: a direction of its values, or {"g": .., "alpha": ..}."""
-    row = dict(direction) if isinstance(direction, dict) else {"g": direction}
-    return {"name": None if name == "all" else name, **row}
+def boundaries_of(directions, others):
+    """Rows of TesBoundary of {name: a direction of its values, or {"g": .., "alpha": ..}}. "all" are the boundaries
+    that the problem has under this name."""
+    if "all" in directions and others is None:
+        raise InvalidInput("gradient: 'all' is no boundary of a result: name each of them", "invalid_input")
+    named = {name: directions["all"] for name in others or ()} if "all" in directions else {}
+    named.update({name: row for name, row in directions.items() if name != "all"})
+    return [{"name": name, **(row if isinstance(row, dict) else {"g": row})} for name, row in named.items()]
 
 
-def named(of, dim):
+def named(of, dim, flow):
     """The direction of a name, 1 everywhere: "a", "f[1]", "boundary.left", "boundary.left.alpha",
     "boundary.right.pressure", "materials.X.a"."""
     name, entry = entry_of(of, dim)
@@ -47,23 +51,26 @@ def named(of, dim):
     if name.startswith("boundary."):
         place = name[len("boundary.") :]
         if place.endswith(".pressure"):
-            return {"boundary": {place[: -len(".pressure")]: {"g": [None] * dim + [1.0]}}}
+            normal = [None] * dim + [1.0] if flow else [f"-n{axis}" for axis in "xyz"[:dim]]
+            return {"boundary": {place[: -len(".pressure")]: {"g": normal}}}
         if place.endswith(".alpha"):
             return {"boundary": {place[: -len(".alpha")]: {"alpha": 1.0}}}
         return {"boundary": {place: {"g": one}}}
     material = re.fullmatch(r"materials\.(.+)\.(\w+)", name)
+    if name != of and (material.group(2) if material else name) not in LISTS:
+        raise InvalidInput(f"gradient by {of}: {name} has no entries", "invalid_input")
     if material:
         return {"materials": {material.group(1): {material.group(2): one if material.group(2) in LISTS else 1.0}}}
     return {name: one if name in LISTS else 1.0}
 
 
-def direction_of(of, dim):
+def direction_of(of, dim, flow, others):
     """Members of TesVariation of a name or {"a": .., "f": .., "boundary": {..}, "materials": {..}}."""
-    values = dict(named(of, dim) if isinstance(of, str) else of)
+    values = dict(named(of, dim, flow) if isinstance(of, str) else of)
     boundary, materials = values.pop("boundary", None), values.pop("materials", None)
     return {
         "data": data_of(values),
-        "boundary": [boundary_of(name, row) for name, row in boundary.items()] if boundary else None,
+        "boundary": boundaries_of(boundary, others) if boundary else None,
         "material": (
             [{"name": name, "data": data_of(data)} for name, data in materials.items()] if materials else None
         ),
@@ -90,7 +97,7 @@ def of_problem(problem, what, of, cells):
     parts = np.zeros((len(wanted), problem.mesh.cells)) if cells else None
     rows = ffi.new("TesVariation[]", max(len(wanted), 1))
     for i, one in enumerate(wanted):
-        values = direction_of(one, problem.mesh.dim)
+        values = direction_of(one, problem.mesh.dim, "p" in problem.field_names, problem._others)
         filler.fill(rows[i], {**values, "cells": parts[i] if cells else None}, "gradient")
     problem.context.call(lib.tes_problem_gradient, problem._p, what, len(wanted), rows)
     return results([rows[i] for i in range(len(wanted))], several, parts)
@@ -104,8 +111,8 @@ def of_case(result, asked, value, of, cells):
     rows = ffi.new("TesCaseDatum[]", max(len(wanted), 1))
     for i, key in enumerate(wanted):
         filler.fill(rows[i], {"key": key, "cells": parts[i] if cells else None}, "gradient")
-    status = result.context.try_call(
-        lib.py_gradient, result.context._p, asked, result._p, filler.text(value), len(wanted), rows
-    )
-    result.context.check(status, text_of(asked.message) or None)
+    name, context = filler.text(value, "gradient: value"), result.context
+    with context._turn:
+        status = context.try_call(lib.py_gradient, context._p, asked, result._p, name, len(wanted), rows)
+        context.check(status, text_of(asked.message) or None)
     return results([rows[i] for i in range(len(wanted))], several, parts)

@@ -25,7 +25,7 @@ class Mesh(Noun):
     _desc = "TesMeshDesc"
 
     def __init__(self, domain: str = "box", *, context: Context | None = None, **options: Any) -> None:
-        self.context = context or Context.default()
+        self.context = Context.of(context)
         filler = Filler(self.context)
         desc = ffi.new("TesMeshDesc *")
         filler.fill(desc, {"domain": domain, **options}, "Mesh")
@@ -60,8 +60,8 @@ class Mesh(Noun):
         if dim not in (2, 3):
             raise InvalidInput(f"Mesh.box: {dim} numbers of cells, expected 2 or 3", "invalid_input")
         if lower is not None or upper is not None:
-            lower = [0.0] * dim if lower is None else [float(v) for v in lower]
-            upper = [1.0] * dim if upper is None else [float(v) for v in upper]
+            lower = [0.0] * dim if lower is None else as_point(lower, dim, "Mesh.box: lower")
+            upper = [1.0] * dim if upper is None else as_point(upper, dim, "Mesh.box: upper")
         return cls("box", dim=dim, cells=cells, lower=lower, upper=upper, **options)
 
     @classmethod
@@ -125,7 +125,10 @@ class Mesh(Noun):
         """Quadrilaterals or hexahedra: points[n, dim], cells[m, 2^dim] vertices in the order of VTK, Gmsh and meshio.
 
         boundaries: {name: vertices[k, 2^(dim-1)] of its faces}; materials: {name: numbers of its cells}."""
-        context = context or Context.default()
+        context = Context.of(context)
+        for what, names in (("boundaries", boundaries), ("materials", materials)):
+            if names is not None and not isinstance(names, dict):
+                raise TypeError(f"from_arrays: {what}: {names!r} is no dict by name")
         points, cells = np.asarray(points, dtype=np.float64), np.asarray(cells)
         dim = points.shape[1] if points.ndim == 2 else 0
         if dim not in (2, 3):
@@ -133,7 +136,7 @@ class Mesh(Noun):
         if cells.ndim != 2 or cells.shape[1] != 2**dim or cells.dtype.kind not in "iu":
             raise InvalidInput(
                 f"cells: an array of shape {cells.shape} and type {cells.dtype}, expected whole numbers "
-                f"of shape (m, {2**dim})",
+                f"of shape (m, {2**dim}); from_meshio(mesh, split=True) takes triangles and tetrahedra",
                 "invalid_input",
             )
         if cells.size and (cells.min() < 0 or cells.max() >= len(points)):
@@ -148,16 +151,22 @@ class Mesh(Noun):
         if boundaries:
             faces = number_faces(vertices, boundaries, dim)
             filler.fill(trees, {"boundary": faces, "boundaries": len(boundaries)}, "Mesh")
-            trees.boundary_names = filler.keep(ffi.new("char *[]", [filler.text(name) for name in boundaries]))
+            texts = [filler.text(name, "boundaries") for name in boundaries]
+            trees.boundary_names = filler.keep(ffi.new("char *[]", texts))
         if materials:
             numbers = np.full(len(vertices), -1, dtype=np.int32)
             for number, (name, which) in enumerate(materials.items()):
                 which = np.asarray(which)
-                if which.size and np.any(numbers[which] >= 0):
+                which = np.flatnonzero(which) if which.shape == numbers.shape and which.dtype == bool else which
+                if which.size and (which.dtype.kind not in "iu" or which.min() < 0 or which.max() >= len(numbers)):
+                    raise InvalidInput(f"material '{name}': no numbers of the {len(numbers)} cells", "invalid_input")
+                which = which.astype(np.int64)
+                if np.any(numbers[which] >= 0):
                     raise InvalidInput(f"material '{name}': a cell of it is in another material too", "invalid_input")
                 numbers[which] = number
             filler.fill(trees, {"material": numbers, "materials": len(materials)}, "Mesh")
-            trees.material_names = filler.keep(ffi.new("char *[]", [filler.text(name) for name in materials]))
+            texts = [filler.text(name, "materials") for name in materials]
+            trees.material_names = filler.keep(ffi.new("char *[]", texts))
         desc = ffi.new("TesMeshDesc *")
         filler.fill(desc, {"domain": "cells", "dim": dim, **options}, "Mesh")
         desc.trees = trees
@@ -210,8 +219,8 @@ class Mesh(Noun):
         marks = np.ones(self.cells, np.int8) if mark is None else np.asarray(mark)
         if marks.shape != (self.cells,):
             raise InvalidInput(f"mark: an array of shape {marks.shape}, expected ({self.cells},)", "invalid_input")
-        if marks.dtype.kind not in "biuf":
-            raise InvalidInput(f"mark: an array of type {marks.dtype}, expected bool or numbers", "invalid_input")
+        if marks.dtype.kind not in "biuf" or np.isnan(marks).any():
+            raise InvalidInput(f"mark: {marks.dtype}, expected bool or numbers, none of them nan", "invalid_input")
         marks = np.ascontiguousarray(np.sign(marks.astype(np.int8) if marks.dtype.kind == "b" else marks), np.int8)
         place = place_of("TesMesh")
         self.context.call(lib.tes_mesh_adapt, self._p, ffi.cast("int8_t *", marks.ctypes.data), place)
@@ -251,6 +260,14 @@ class Mesh(Noun):
         return found
 
 
+def as_point(point, dim, what):
+    """A list of dim numbers."""
+    x = np.asarray(point, dtype=np.float64)
+    if x.shape != (dim,):
+        raise InvalidInput(f"{what}: {point!r}, expected {dim} numbers", "invalid_input")
+    return x.tolist()
+
+
 def as_points(points, dim):
     """[n, dim] of float64, packed; one point is a list of one."""
     x = np.ascontiguousarray(points, dtype=np.float64)
@@ -266,22 +283,23 @@ def number_faces(vertices, boundaries, dim):
     numbers = np.full((len(vertices), 2 * dim), -1, np.int32)
     bits = np.arange(2**dim)
     faces = [bits[(bits >> d & 1) == side] for d in range(dim) for side in (0, 1)]
-    keys = {}
+    named = {name: np.atleast_2d(np.asarray(members_of)) for name, members_of in boundaries.items()}
+    near = np.isin(vertices, np.concatenate([corners.ravel() for corners in named.values()]))
+    keys = {}  # of faces all of whose vertices are named
     for face, corners in enumerate(faces):
-        for cell, key in enumerate(np.sort(vertices[:, corners], axis=1)):
+        cells = np.flatnonzero(near[:, corners].all(axis=1))
+        for cell, key in zip(cells.tolist(), np.sort(vertices[cells][:, corners], axis=1).tolist()):
             keys.setdefault(tuple(key), []).append((cell, face))
-    for number, (name, members_of) in enumerate(boundaries.items()):
-        for corners in np.atleast_2d(np.asarray(members_of)):
+    for number, (name, rows) in enumerate(named.items()):
+        for corners in rows.tolist():
             places = keys.get(tuple(sorted(corners)))
             if not places:
-                raise InvalidInput(
-                    f"boundary '{name}': no cell has a face of the vertices {list(corners)}", "invalid_input"
-                )
+                raise InvalidInput(f"boundary '{name}': no cell has a face of the vertices {corners}", "invalid_input")
             for cell, face in places:
                 if numbers[cell, face] not in (-1, number):
                     other = list(boundaries)[numbers[cell, face]]
                     raise InvalidInput(
-                        f"boundary '{name}': the face of the vertices {list(corners)} is in '{other}' too",
+                        f"boundary '{name}': the face of the vertices {corners} is in '{other}' too",
                         "invalid_input",
                     )
                 numbers[cell, face] = number

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ._arrays import Vector, raw
 from ._binding import ffi, lib
-from ._core import Filler, InvalidInput, Noun, check_options, known_members, own, place_of, refuse, text_of
+from ._core import Filler, InvalidInput, Noun, check_options, check_type, known_members, own, place_of, refuse, text_of
 from ._space import Space
 from ._types import Array, Function
 
@@ -76,6 +76,8 @@ class _OnUnknowns(LinearOperator):
         return values if free is None else values[free]
 
     def _rmatvec(self, x):
+        if not self._symmetric:
+            raise NotImplementedError(f"{type(self).__name__}: it is not symmetric, and its transpose is not known")
         return self._matvec(x)
 
     def _call(self, x, y):
@@ -83,8 +85,6 @@ class _OnUnknowns(LinearOperator):
 
     def _apply(self, names, x, y):
         """Over all nodes, in the memory of both arrays."""
-        if x is y:
-            raise InvalidInput(f"{names[0]} and {names[1]} are one array", "invalid_input")
         addresses = [self._address(x, names[0], False), self._address(y, names[1], True)]
         if not self._on_host:
             self.context.synchronize()
@@ -92,12 +92,13 @@ class _OnUnknowns(LinearOperator):
         if not self._on_host:
             self.context.synchronize()
         if status:
-            self.context.fail(status)
+            shared = "" if text_of(lib.tes_context_message(self.context._p)) else " and ".join(names) + " share memory"
+            self.context.fail(status, shared)
         return y
 
     def _address(self, array, name, writable):
         if (
-            isinstance(array, np.ndarray) and array.dtype == self._number and self._on_host
+            type(array) is np.ndarray and array.dtype == self._number and self._on_host
         ):  # most arrays, in a microsecond
             flags = array.flags
             if (
@@ -107,8 +108,6 @@ class _OnUnknowns(LinearOperator):
                 and (flags.writeable or not writable)
             ):
                 return ffi.from_buffer(array)
-        if isinstance(array, Vector) and array.length == self._length and array.precision == self.precision:
-            return lib.tes_vector_data(array._p)
         found = raw(self.context, array, name, self._length, writable)
         if found.precision != self.precision:
             raise InvalidInput(
@@ -129,22 +128,28 @@ class _OnUnknowns(LinearOperator):
 
     def restrict(self, u: Any) -> Array:
         """The unknowns of a vector of all nodes."""
-        values = u.numpy() if isinstance(u, Vector) else np.asarray(u)
+        values = self._checked(u.numpy() if isinstance(u, Vector) else np.asarray(u), self.space.length, "restrict")
         return values.copy() if self.space.free is None else values[self.space.free]
 
     def extend(self, x: Any) -> Array:
         """A vector of all nodes, zero at given ones."""
         u = np.zeros(self.space.length)
-        u[slice(None) if self.space.free is None else self.space.free] = x
+        u[slice(None) if self.space.free is None else self.space.free] = self._checked(x, self.space.dofs, "extend")
         return u
+
+    @staticmethod
+    def _checked(values, length, what):
+        if np.shape(values) != (length,):
+            raise InvalidInput(f"{what}: an array of shape {np.shape(values)}, expected ({length},)", "invalid_input")
+        return values
 
 
 class Operator(_OnUnknowns, Noun):
     """A form on a space, applied matrix-free: a scipy.sparse.linalg.LinearOperator on the unknowns.
 
-    Operator(space) is -div(grad u); a, c: coefficients of diffusion and mass; robin {boundary: alpha};
-    velocity [b_x, b_y, (b_z)] for transport; or terms, a list of dicts with the members of TesTermDesc. Other options
-    are members of TesOperatorDesc (Operator.help())."""
+    Operator(space) is -div(grad u), to which robin {boundary: alpha} and velocity [b_x, b_y, (b_z)] add terms; a, c:
+    coefficients of diffusion and mass, alone where only one is given; or terms, a list of dicts with the members of
+    TesTermDesc. Other options are members of TesOperatorDesc (Operator.help())."""
 
     _desc = "TesOperatorDesc"
 
@@ -159,11 +164,12 @@ class Operator(_OnUnknowns, Noun):
         penalty: str | None = None,
         **options: Any,
     ) -> None:
+        check_type(space, Space, "Operator")
         check_options(options, known_members("TesOperatorDesc", [*TERMS, "robin", "velocity"], ("form",)), "Operator")
         terms = list(terms or ())
         for name in [name for name in TERMS if name in options]:
             terms.append({"term": TERMS[name], "a": {"all": options.pop(name)}})
-        if velocity is not None and not any(term["term"] == "diffusion" for term in terms):
+        if not terms or velocity is not None and not any(term["term"] == "diffusion" for term in terms):
             terms.append({"term": "diffusion"})
         if velocity is not None:
             terms.append({"term": "transport", "b": list(velocity)})
@@ -172,6 +178,7 @@ class Operator(_OnUnknowns, Noun):
             if name not in names:
                 raise refuse(name, names, "Operator: robin")
             terms.append({"term": "robin", "a": {"all": alpha}, "boundary": names.index(name)})
+        self._symmetric = not any(term["term"] == "transport" for term in terms)
         filler = Filler(space.context)
         desc = ffi.new("TesOperatorDesc *")
         filler.fill(desc, {"space": space, "precision": precision, **options}, "Operator")
@@ -184,7 +191,7 @@ class Operator(_OnUnknowns, Noun):
     @classmethod
     def _of(cls, space, pointer):
         op = cls.__new__(cls)
-        op._p = pointer
+        op._p, op._symmetric = pointer, text_of(lib.tes_operator_info(pointer).kind) != "transport"
         _OnUnknowns.__init__(op, space, "double", op=pointer)
         return op
 
@@ -206,6 +213,8 @@ class Operator(_OnUnknowns, Noun):
 
     def lift(self, u: Vector, b: Vector) -> Vector:
         """b <- b - A u for values u at given nodes, vectors of all nodes."""
+        check_type(u, Vector, "lift: u")
+        check_type(b, Vector, "lift: b")
         self.context.check(lib.tes_operator_lift(self._p, u._p, b._p))
         return b
 
@@ -231,8 +240,7 @@ class Multigrid(_OnUnknowns, Noun):
         symmetric: bool = True,
         **options: Any,
     ) -> None:
-        if not isinstance(operator, Operator):
-            raise TypeError(f"Multigrid: {operator!r} is no tessera.Operator")
+        check_type(operator, Operator, "Multigrid")
         context = operator.context
         filler = Filler(context)
         desc = ffi.new("TesMultigridDesc *")
@@ -247,6 +255,7 @@ class Multigrid(_OnUnknowns, Noun):
         context.call(lib.tes_multigrid_create, context._p, desc, place)
         self._p = own("multigrid", place[0])
         self.operator = operator
+        self._symmetric = operator._symmetric and symmetric and options.get("pre") == options.get("post")
         super().__init__(operator.space, precision, cycle=self._p)
 
     levels = property(lambda self: lib.tes_multigrid_levels(self._p), doc="Number of levels.")

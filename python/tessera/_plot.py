@@ -15,11 +15,17 @@ def plot(solution, of, axes, cut, edges, options):
     if axes is None:
         axes = plt.subplots()[1]
     of = of or solution.field_names[0]
+    if not isinstance(of, str):
+        raise TypeError(f"plot: {of!r} is no expression in the fields; one picture shows one")
+    if cut is not None and solution.mesh.dim == 2 or edges and solution.mesh.dim == 3:
+        raise InvalidInput("plot: slice is for solutions in 3D, edges for solutions in 2D", "invalid_input")
     picture = (
         flat(solution, of, axes, edges, options) if solution.mesh.dim == 2 else cross(solution, of, axes, cut, options)
     )
-    axes.figure.colorbar(picture, ax=axes, label=of)
     axes.set_aspect("equal")
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    share = min(0.15, 0.047 * (top - bottom) / (right - left))  # of a bar as high as the picture
+    axes.figure.colorbar(picture, ax=axes, label=of, fraction=share, pad=0.04)
     return axes
 
 
@@ -56,9 +62,9 @@ def cross(solution, of, axes, cut, options):
     """3D: values in a plane across an axis."""
     corners = solution.lattice(1).reshape(-1, 3)
     least, most = corners.min(axis=0), corners.max(axis=0)
-    name, at = cut if cut is not None else ("z", None)
-    if name not in ("x", "y", "z"):
-        raise InvalidInput(f"slice: '{name}', expected x, y or z and a number", "invalid_input")
+    if cut is not None and (not isinstance(cut, (list, tuple)) or len(cut) != 2 or cut[0] not in ("x", "y", "z")):
+        raise InvalidInput(f"slice: {cut!r}, expected x, y or z and a number, as ('z', 0.5)", "invalid_input")
+    name, at = cut or ("z", None)
     across = "xyz".index(name)
     at = (least[across] + most[across]) / 2 if at is None else at
     first, second = [d for d in range(3) if d != across]

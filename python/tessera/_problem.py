@@ -7,7 +7,18 @@ import numpy as np
 
 from ._arrays import Vector
 from ._binding import ffi, lib
-from ._core import Filler, InvalidInput, check_options, keep_error, known_members, members, own, place_of, refuse
+from ._core import (
+    Filler,
+    InvalidInput,
+    check_options,
+    check_type,
+    keep_error,
+    known_members,
+    members,
+    own,
+    place_of,
+    refuse,
+)
 from ._mesh import Mesh
 from ._solution import Solution
 from ._space import as_list, space_of
@@ -15,6 +26,8 @@ from ._types import Array, Functions
 
 # Names of data by equation: what they are in TesData.
 DATA = {"a": "a", "c": "c", "f": "f", "b": "b", "lambda_": "lambda", "mu": "a", "density": "c", "nu": "a", "alpha": "c"}
+SCALARS = ("poisson", "transport")
+FLOWS = ("stokes", "navier_stokes")
 # Members of TesProblemDesc that have other names here.
 HIDDEN = ("data", "boundaries", "materials", "material", "add_load_user")
 # Words of conditions, and the condition that they are.
@@ -33,17 +46,19 @@ CONDITIONS = {
 }
 
 
-def describe_boundary(name, given, dim, flow):
+def describe_boundary(name, given, dim, most, flow):
     """A row of TesBoundary: {"dirichlet": g}, {"robin": g, "alpha": a}, or g alone, which is dirichlet. Of several
     components g is a list; None inside: this one is not given. A pressure is one number or expression."""
-    row = dict(given) if isinstance(given, dict) else {"dirichlet": given}
+    row, where = dict(given) if isinstance(given, dict) else {"dirichlet": given}, f"boundary '{name}'"
+    check_options(row, known_members("TesBoundary", CONDITIONS, ("name", "condition", "g", "components")), where)
     found = [word for word in CONDITIONS if word in row]
     if len(found) != 1:
-        raise InvalidInput(
-            f"boundary '{name}': {sorted(row)}, expected one of {', '.join(sorted(CONDITIONS))}", "invalid_input"
-        )
-    condition, g = CONDITIONS[found[0]], as_list(row.pop(found[0]))
+        raise InvalidInput(f"{where}: {sorted(row)}, expected one of {', '.join(sorted(CONDITIONS))}", "invalid_input")
+    condition = CONDITIONS[found[0]]
+    g = as_list(row.pop(found[0]), 1 if found[0] == "pressure" else most + (flow and condition == "neumann"), where)
     components = 0
+    if condition == "robin" and "alpha" not in row:
+        raise InvalidInput(f"{where}: robin needs alpha", "invalid_input")
     if found[0] == "pressure":
         if not flow and callable(g[0]):
             raise TypeError(f"boundary '{name}': the pressure on a solid is a number or an expression")
@@ -59,13 +74,15 @@ def describe_boundary(name, given, dim, flow):
     }
 
 
-def describe_boundaries(conditions, mesh, flow):
-    """Rows of all boundaries: "all" are those that no other entry names."""
+def describe_boundaries(conditions, mesh, most, flow):
+    """Rows of all boundaries: "all" are those that no other entry names. most: components of the solution."""
     names = mesh.boundaries
+    if not isinstance(conditions, dict):
+        raise TypeError(f"boundary: {conditions!r} is no dict of conditions by name")
     for name in conditions:
         if name != "all" and name not in names:
             raise refuse(name, [*names, "all"], "boundary")
-    return [describe_boundary(name, given, mesh.dim, flow) for name, given in conditions.items()]
+    return [describe_boundary(name, given, mesh.dim, most, flow) for name, given in conditions.items()]
 
 
 class Iterations:
@@ -101,6 +118,7 @@ class Problem(Solution):
     TesSolveOptions, as {"tolerance": 1e-10, "method": "cg"}. Other options are members of TesProblemDesc."""
 
     _desc = "TesProblemDesc"
+    _data = {name: f"TesData.{member}" for name, member in DATA.items()}
 
     def __init__(
         self,
@@ -118,15 +136,16 @@ class Problem(Solution):
         add_load: Callable[[Any, Array], None] | None = None,
         **options: Any,
     ):
-        if not isinstance(mesh, Mesh):
-            raise TypeError(f"Problem: {mesh!r} is no tessera.Mesh")
+        check_type(mesh, Mesh, "Problem")
         check_options(options, known_members("TesProblemDesc", DATA, HIDDEN), "Problem")
         self.context = mesh.context
         filler = Filler(self.context)
         desc = ffi.new("TesProblemDesc *")
         self._ears = _Ears(self.context, add_load)
         self._handle = ffi.new_handle(self._ears)
-        data = take_data(options)
+        flow = equation in FLOWS
+        most = 1 if equation in SCALARS else mesh.dim
+        data = take_data(options, most, mesh.dim)
         filler.fill(
             desc,
             {
@@ -134,8 +153,8 @@ class Problem(Solution):
                 "mesh": mesh,
                 "degree": degree,
                 "data": data,
-                "exact": as_list(exact),
-                "initial": as_list(initial),
+                "exact": as_list(exact, most + flow, "exact"),
+                "initial": as_list(initial, most + flow, "initial"),
                 "time": time,
                 "solver": solver,
                 "guess": guess,
@@ -146,11 +165,12 @@ class Problem(Solution):
         filler.fill(
             desc,
             {
-                "boundary": describe_boundaries(boundary, mesh, equation != "elasticity") if boundary else None,
-                "material": describe_materials(materials),
+                "boundary": describe_boundaries(boundary, mesh, most, flow) if boundary else None,
+                "material": describe_materials(materials, most, mesh.dim),
             },
             "Problem",
         )
+        self._others = [name for name in mesh.boundaries if name not in (boundary or ())]
         desc.solver.monitor, desc.solver.monitor_user = lib.py_monitor, self._handle
         if add_load is not None:
             desc.add_load, desc.add_load_user = lib.py_load, self._handle
@@ -167,11 +187,13 @@ class Problem(Solution):
     def _solve(self, function, progress):
         result = ffi.new("TesSolveResult *")
         self._ears.monitor = progress
-        status = self.context.try_call(function, self._p, result)
-        self._ears.monitor, self._lattices = None, None
-        iterations = Iterations(result)
+        iterations = None
         try:
-            self.context.check(status)
+            with self.context._turn:
+                status = self.context.try_call(function, self._p, result)
+                self._ears.monitor, self._lattices = None, None
+                iterations = Iterations(result)
+                self.context.check(status)
         except Exception as error:
             error.result = iterations
             raise
@@ -216,15 +238,24 @@ class Problem(Solution):
         return operator
 
 
-def take_data(options):
+def take_data(options, most, dim):
     """The members of TesData among keywords, which leave them."""
-    data = {DATA[name]: options.pop(name) for name in list(options) if name in DATA}
-    return {name: as_list(value) if name in ("b", "f") else value for name, value in data.items()} or None
+    data, lengths = {}, {"f": most, "b": dim}
+    for name in [name for name in options if name in DATA]:
+        value, to = options.pop(name), DATA[name]
+        if to in data:
+            others = [other for other in DATA if DATA[other] == to]
+            raise InvalidInput(f"Problem: {name} is given twice, by two of {', '.join(others)}", "invalid_input")
+        data[to] = as_list(value, lengths[to], name) if to in lengths else value
+    return data or None
 
 
-def describe_materials(materials):
+def describe_materials(materials, most, dim):
     """Rows of TesMaterial: {name: {"a": .., "f": ..}}."""
-    return [{"name": name, "data": take_data(dict(data))} for name, data in (materials or {}).items()] or None
+    rows = [(name, dict(data)) for name, data in (materials or {}).items()]
+    for name, data in rows:
+        check_options(data, DATA, f"materials '{name}'")
+    return [{"name": name, "data": take_data(data, most, dim)} for name, data in rows] or None
 
 
 @ffi.def_extern(onerror=keep_error)

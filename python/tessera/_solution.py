@@ -11,9 +11,9 @@ import numpy as np
 
 from ._arrays import Vector
 from ._binding import ffi, lib
-from ._core import InvalidInput, Noun, members, own, place_of, text_of
+from ._core import Filler, Held, InvalidInput, Noun, members, own, place_of, refuse, text_of
 from ._field import Field, field_of
-from ._mesh import Mesh, as_points
+from ._mesh import Mesh, as_point, as_points
 from ._space import Space, space_of
 from ._types import Array, Path
 
@@ -41,7 +41,7 @@ class Fields(Mapping):
         return f"<tessera fields {', '.join(self)} over {self._solution.mesh.cells} cells>"
 
 
-class Sampler:
+class Sampler(Held):
     """Values of a solution at points that were located once: sampler("u"), sampler(["u", "ux"]), as sample(points, ..).
 
     It goes with the mesh that the solution had: after a remesh() that changed it, calls are refused. A mesh keeps the
@@ -76,6 +76,7 @@ class Solution(Noun):
     _lattices: Any = None
     _meshes: int = 0  # how often remesh() changed the mesh
     _value: Any = None
+    _others: list[str] | None = None  # boundaries that no condition names; of results it is not known
 
     @property
     def info(self) -> dict[str, Any]:
@@ -117,7 +118,7 @@ class Solution(Noun):
     @property
     def coordinates(self) -> Array:
         """Points of the fields, [cells, (degree + 1)^dim, dim]: equally far from each other in a cell, x fastest."""
-        return self.lattice(max(self.space.degree, 1))
+        return self.lattice(self.intervals(None))
 
     def lattice(self, n: int) -> Array:
         """(n + 1)^dim points a cell."""
@@ -133,8 +134,8 @@ class Solution(Noun):
 
     def over_cells(self, of: str | None = None, n: int | None = None) -> Array:
         """An expression in the fields at the points of a lattice of n (default: the degree) intervals a cell."""
-        x = self.lattice(n or max(self.space.degree, 1))
-        return self.sample(x.reshape(-1, x.shape[2]), of).reshape(x.shape[:2])
+        shape = self.mesh.cells, (self.intervals(n) + 1) ** self.mesh.dim
+        return self._sample(None, [of], shape[0] * shape[1])[0].reshape(shape)
 
     def sample(self, points: Any, of: str | Sequence[str] | None = None) -> Array:
         """Values of an expression in the fields ("u", "ux*ux + uy*uy"), or of a list of them, at points[n, dim]."""
@@ -142,14 +143,23 @@ class Solution(Noun):
         values, _ = self._sample(as_points(points, self.mesh.dim), list(of or ()) if several else [of])
         return values if several else values[:, 0]
 
-    def _sample(self, x, texts):
-        kept = [ffi.NULL if text is None else ffi.new("char[]", text.encode()) for text in texts]
-        values, moved = np.empty((len(x), len(texts))), np.empty(len(x))
+    def intervals(self, n):
+        """Of a lattice in each cell: n, by default the degree."""
+        if n is not None and n < 1:
+            raise InvalidInput(f"{n} intervals a cell, expected 1 or more", "invalid_input")
+        return max(self.space.degree, 1) if n is None else n
+
+    def _sample(self, x, texts, n=None):
+        """Values [n, texts] and how far points were moved; x None: n points of lattices of all cells."""
+        n = len(x) if n is None else n
+        filler = Filler(self.context)
+        kept = [ffi.NULL if text is None else filler.text(text, "sample: of") for text in texts]
+        values, moved = np.empty((n, len(texts))), np.empty(n)
         self.context.call(
             lib.tes_problem_sample,
             self._p,
-            len(x),
-            ffi.cast("double *", x.ctypes.data),
+            n,
+            ffi.NULL if x is None else ffi.cast("double *", x.ctypes.data),
             len(texts),
             kept,
             ffi.cast("double *", values.ctypes.data),
@@ -178,10 +188,11 @@ class Solution(Noun):
 
     def describe_value(self, of=None, kind="integral", boundary=None, material=None, point=None):
         """TesValue of the arguments of value(); it lives as long as the solution."""
-        from ._core import Filler, refuse  # pylint: disable=import-outside-toplevel
-
         what, mesh = ffi.new("TesValue *"), self.mesh
         where, number = "domain", 0
+        places = {"boundary": boundary, "material": material, "point": point}
+        if sum(place is not None for place in places.values()) > 1:
+            raise InvalidInput(f"value: more than one of {', '.join(places)} is given", "invalid_input")
         for name, names, place in ((boundary, mesh.boundaries, "boundary"), (material, mesh.materials, "material")):
             if name is not None:
                 if name not in names:
@@ -197,7 +208,7 @@ class Solution(Noun):
                 "kind": "point" if point is not None else kind,
                 "number": number,
                 "of": of,
-                "point": None if point is None else [float(v) for v in point],
+                "point": None if point is None else as_point(point, mesh.dim, "value: point"),
             },
             "value",
         )
@@ -282,11 +293,10 @@ class Solution(Noun):
         """A meshio.Mesh: each cell cut into n^dim (default: the degree) straight ones, fields as point data."""
         import meshio  # pylint: disable=import-outside-toplevel,import-error
 
-        n = n or max(self.space.degree, 1)
+        n = self.intervals(n)
         x = self.lattice(n)
         points = x.reshape(-1, x.shape[2])
-        values = self.sample(points, self.field_names)
-        data = {name: values[:, i] for i, name in enumerate(self.field_names)}
+        data = {name: self.over_cells(name, n).ravel() for name in self.field_names}
         return meshio.Mesh(
             points,
             [("quad" if self.mesh.dim == 2 else "hexahedron", pieces(*x.shape[:2], x.shape[2], n))],

@@ -7,7 +7,7 @@ import numpy as np
 
 from ._arrays import Vector
 from ._binding import ffi, lib
-from ._core import Filler, InvalidInput, Noun, own, place_of, refuse
+from ._core import Filler, InvalidInput, Noun, check_type, own, place_of, refuse
 from ._mesh import Mesh
 from ._types import Array, Function, Functions
 
@@ -15,7 +15,8 @@ from ._types import Array, Function, Functions
 class Space(Noun):
     """Continuous elements Q_k over a mesh, or element="dg".
 
-    given: boundaries where values are given: "all" (the default), a list of names, or {name: list of components}."""
+    given: boundaries where values are given: "all" (the default), a name, a list of names, or {name: list of
+    components}."""
 
     _desc = "TesSpaceDesc"
 
@@ -27,6 +28,7 @@ class Space(Noun):
         given: str | Sequence[str] | dict[str, Sequence[int]] | None = "all",
         element: str = "auto",
     ) -> None:
+        check_type(mesh, Mesh, "Space")
         self.context, self.mesh = mesh.context, mesh
         filler = Filler(self.context)
         desc = ffi.new("TesSpaceDesc *")
@@ -47,10 +49,16 @@ class Space(Noun):
     def _masks(self, given, components):
         names = self.mesh.boundaries
         masks = np.zeros(max(len(names), 1), np.uint8)
-        table = given if isinstance(given, dict) else dict.fromkeys(given or (), range(components))
+        given = [given] if isinstance(given, str) else given or ()
+        table = given if isinstance(given, dict) else dict.fromkeys(given, range(components))
         for name, which in table.items():
             if name not in names:
                 raise refuse(name, names, "Space: given")
+            if not isinstance(which, (list, tuple, range)) or any(c not in range(components) for c in which):
+                raise InvalidInput(
+                    f"Space: given: '{name}': {which!r}, expected a list of components below {components}",
+                    "invalid_input",
+                )
             masks[names.index(name)] = sum(1 << c for c in which)
         return masks
 
@@ -140,14 +148,15 @@ class Space(Noun):
         """The vector of int f phi + int g phi: f a function or one a component, g {boundary: the same}."""
         filler = Filler(self.context)
         desc = ffi.new("TesLoadDesc *", {"space": self._p})
-        functions = as_list(f)
+        most = max(self.components, 1)
+        functions = as_list(f, most, "load: f")
         for c, entry in enumerate(functions):
             desc.f[c] = filler.function(entry)
         names = self.mesh.boundaries
         for name, entries in (g or {}).items():
             if name not in names:
                 raise refuse(name, names, "load: g")
-            for c, entry in enumerate(as_list(entries)):
+            for c, entry in enumerate(as_list(entries, most, f"load: g: '{name}'")):
                 if desc.g[c] == ffi.NULL:
                     desc.g[c] = filler.keep(ffi.new("TesFunction *[]", len(names)))
                 ffi.cast("TesFunction **", desc.g[c])[names.index(name)] = filler.function(entry)
@@ -156,9 +165,12 @@ class Space(Noun):
         return b
 
 
-def as_list(value):
-    """A list of components; a single function is the first one."""
-    return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+def as_list(value, most, what):
+    """A list of at most so many components; a single function is the first one."""
+    values = [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+    if len(values) > most:
+        raise InvalidInput(f"{what}: {len(values)} functions, expected at most {most}", "invalid_input")
+    return values
 
 
 def space_of(context, pointer, owner):

@@ -109,9 +109,13 @@ def test_read_only_arrays_are_not_written(operator, rng):
 
 def test_one_array_twice(operator):
     """What is read is not written."""
-    x = np.zeros(operator.space.length)
-    with pytest.raises(tessera.InvalidInput, match="x and out are one array"):
-        operator.apply(x, x)
+    n = operator.space.length
+    whole = np.zeros(n + 1)
+    for x, out in ((whole[1:], whole[1:]), (whole[:n], whole[:n][:]), (whole[:n], whole[1:]), (whole[1:], whole[:n])):
+        with pytest.raises(tessera.InvalidInput, match="x and out share memory"):
+            operator.apply(x, out)
+    with pytest.raises(tessera.InvalidInput, match="x: an array with a mask"):
+        operator.apply(np.ma.masked_array(np.zeros(n), mask=True), np.zeros(n))
 
 
 def test_vectors_of_the_library(operator, rng):
@@ -186,6 +190,14 @@ def emulated():
     context = tessera.Context("emulator")
     mesh = tessera.Mesh.box([4, 4], context=context)
     return tessera.Operator(tessera.Space(mesh, 3))
+
+
+def test_vectors_of_a_gpu_are_no_arrays_of_the_host(emulated, operator):
+    """Neither as an array of NumPy nor for an operator of the host."""
+    with pytest.raises(TypeError, match="is no array of the host"):
+        np.asarray(emulated.space.vector())
+    with pytest.raises(tessera.InvalidInput, match="x: a vector of another context, on emulator"):
+        operator.apply(emulated.space.vector(), operator.space.vector())
 
 
 def test_cuda_array_interface(emulated, rng):

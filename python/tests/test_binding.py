@@ -5,6 +5,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 import tessera
 from tessera import _binding
 from tessera._words import WORDS
@@ -22,7 +24,9 @@ def test_help_is_the_headers():
     """Options are described in the words of C."""
     assert "Gauss-Lobatto" not in tessera.Problem.help("degree")
     assert "limits" in tessera.Problem.help("degree")
-    assert "coarsened first" not in tessera.Multigrid.help("pre")
+    assert "dim lambda" in tessera.Problem.help("lambda_") and "nu" in tessera.Problem.help("nu")
+    with pytest.raises(tessera.InvalidInput, match="Problem.help: there is no 'degre'; did you mean 'degree'"):
+        tessera.Problem.help("degre")
     for noun in (tessera.Mesh, tessera.Space, tessera.Operator, tessera.Multigrid, tessera.Problem):
         assert noun.help().count("\n") > 3 and noun.__doc__
 

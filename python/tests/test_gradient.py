@@ -75,6 +75,26 @@ def test_directions_of_a_problem(square):
     assert sides[0] == pytest.approx(sides[1] + sides[2], rel=1e-9)
 
 
+def test_pressures_and_all_on_a_solid(square):
+    """A pressure is along the normal, and "all" are the boundaries of the problem's "all": against differences."""
+
+    def solve(pressure):
+        sides = {"left": [0, 0], "right": {"traction": [0.1, 0.2]}, "all": {"pressure": pressure}}
+        problem = tessera.Problem(square, "elasticity", 2, mu="1 + x", lambda_=1.5, f=[0, -1], boundary=sides)
+        problem.solve()
+        return problem
+
+    problem, of = solve(0.3), {"boundary": {"all": ["-nx", "-ny"]}}
+    for value in ("strain_energy", "u*u + v"):
+        expected = (solve(0.3 + 1e-3).value(value) - solve(0.3 - 1e-3).value(value)) / 2e-3
+        assert problem.gradient(value, of=["boundary.all.pressure", of]) == pytest.approx([expected] * 2, rel=1e-5)
+    with pytest.raises(tessera.InvalidInput, match=r"gradient by mu\[1\]: mu has no entries"):
+        problem.gradient("v", of="mu[1]")
+    result = tessera.solve({**SLAB, "solver": {}})
+    with pytest.raises(tessera.InvalidInput, match="'all' is no boundary of a result"):
+        result.gradient({"of": "u"}, of="boundary.all")
+
+
 def test_over_a_file_of_gmsh():
     """Curved cells, materials, named boundaries: against differences of solves to 1e-7."""
     case = {

@@ -75,10 +75,19 @@ def test_arrays_that_are_no_mesh(points, cells, message):
         tessera.Mesh.from_arrays(points, cells)
 
 
-def test_faces_that_are_none():
-    """A name of two vertices without an edge."""
-    with pytest.raises(tessera.InvalidInput, match="boundary 'x'"):
+def test_faces_and_cells_that_are_none():
+    """A name of two vertices without an edge; materials of cells that there are not."""
+    with pytest.raises(tessera.InvalidInput, match=r"boundary 'x': no cell has a face of the vertices \[0, 5\]"):
         tessera.Mesh.from_arrays(POINTS, CELLS, boundaries={"x": [[0, 5]]})
+    for which in ([2], [-1], [0.0], ["a"]):
+        with pytest.raises(tessera.InvalidInput, match="material 'x': no numbers of the 2 cells"):
+            tessera.Mesh.from_arrays(POINTS, CELLS, materials={"x": which})
+    for names in ({"boundaries": [[0, 1]]}, {"materials": [0]}):
+        with pytest.raises(TypeError, match="is no dict by name"):
+            tessera.Mesh.from_arrays(POINTS, CELLS, **names)
+    mask = tessera.Mesh.from_arrays(POINTS, CELLS, materials={"x": np.array([False, True])})
+    problem = tessera.Problem(mask, materials={"x": {"f": 1}})
+    assert problem.value("1", material="x") == pytest.approx(1)
 
 
 def test_options_are_checked():
@@ -91,6 +100,13 @@ def test_options_are_checked():
         tessera.Mesh.box([2, 2], refine=1.5)
     with pytest.raises(TypeError, match="neither True nor False"):
         tessera.Mesh.box([2, 2], periodic=[1, 0])
+    for corner in ({"lower": [0]}, {"upper": [1, 1, 1]}, {"upper": 1}):
+        with pytest.raises(tessera.InvalidInput, match="expected 2 numbers"):
+            tessera.Mesh.box([2, 2], **corner)
+    with pytest.raises(tessera.InvalidInput, match=r"Mesh.cells\[0\]: 1000000000000 is too large"):
+        tessera.Mesh.box([10**12, 2])
+    with pytest.raises(TypeError, match="context: 'cpu' is no tessera.Context"):
+        tessera.Mesh.box([2, 2], context="cpu")
     assert "uniform refinements" in tessera.Mesh.help("refine") and "\n" not in tessera.Mesh.help("refine")
 
 
@@ -135,8 +151,9 @@ def test_refine():
     assert mesh.refine().cells == 4 * mesh.cells
     with pytest.raises(tessera.InvalidInput, match="mark: an array of shape"):
         mesh.refine(mark[:-1])
-    with pytest.raises(tessera.InvalidInput, match="mark: an array of type"):
-        mesh.refine(mark.astype(str))
+    for wrong in (mark.astype(str), np.full(mesh.cells, np.nan)):
+        with pytest.raises(tessera.InvalidInput, match="expected bool or numbers, none of them nan"):
+            mesh.refine(wrong)
 
 
 def test_refine_of_a_box():

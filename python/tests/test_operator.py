@@ -22,6 +22,9 @@ def test_mass_and_robin():
     ones = np.ones(space.length)
     assert ones @ (tessera.Operator(space, c=2.0) @ ones) == pytest.approx(12)
     assert ones @ (tessera.Operator(space, a=1, robin={"left": 5.0}) @ ones) == pytest.approx(10)
+    assert ones @ (tessera.Operator(space, robin={"left": 5.0}) @ ones) == pytest.approx(10)  # and -div(grad u)
+    with pytest.raises(tessera.InvalidInput, match="neither a diffusion nor a mass term"):
+        tessera.Operator(space, [{"term": "robin", "boundary": 0}])
     with pytest.raises(tessera.InvalidInput, match="did you mean 'left'"):
         tessera.Operator(space, robin={"lefd": 1.0})
 
@@ -44,8 +47,15 @@ def test_boundaries_by_name(square):
     """Given on the left alone."""
     space = tessera.Space(square, 2, given=["left"])
     assert space.dofs == 16 * 17 and (space.coordinates()[space.free][:, 0] > 0).all()
+    assert tessera.Space(square, 2, given="left").dofs == space.dofs
     with pytest.raises(tessera.InvalidInput, match="did you mean 'right'"):
         tessera.Space(square, 2, given=["rigth"])
+    for which in ([2], [-1], 0):
+        with pytest.raises(tessera.InvalidInput, match="'left': .*, expected a list of components below 2"):
+            tessera.Space(square, 2, components=2, given={"left": which})
+    for entries in ({"f": [1, 2]}, {"g": {"right": [1, 2]}}):
+        with pytest.raises(tessera.InvalidInput, match="load: .*: 2 functions, expected at most 1"):
+            space.load(**entries)
 
 
 def test_components(square):
@@ -118,6 +128,19 @@ def test_complex_vectors(square, rng):
         assert linear @ (x + 1j * y) == pytest.approx(linear @ x + 1j * (linear @ y), rel=1e-12)
 
 
+def test_transposes(square, rng):
+    """Of symmetric operators their own; of others there is none."""
+    space = tessera.Space(square, 2)
+    a, moves = tessera.Operator(space, a="1 + x"), tessera.Operator(space, velocity=[1, 2])
+    x = rng.standard_normal(a.shape[0])
+    assert a.T @ x == pytest.approx(a @ x) and tessera.Multigrid(a).T @ x == pytest.approx(tessera.Multigrid(a) @ x)
+    assert np.abs(moves @ np.eye(len(x)) - (moves @ np.eye(len(x))).T).max() > 1e-3
+    transport = tessera.Problem(square, "transport", degree=2, b=[1, 2], f=1)
+    for other in (moves, tessera.Multigrid(moves), tessera.Multigrid(a, symmetric=False), transport.operator):
+        with pytest.raises(NotImplementedError, match="is not symmetric"):
+            other.T @ np.ones(other.shape[0])
+
+
 def test_options_are_checked(square):
     """Names that there are in Python, and what a cycle is of."""
     space = tessera.Space(square, 2)
@@ -125,3 +148,10 @@ def test_options_are_checked(square):
         tessera.Operator(space, zzzz=1)
     with pytest.raises(TypeError, match="is no tessera.Operator"):
         tessera.Multigrid(space)
+    with pytest.raises(TypeError, match="is no tessera.Space"):
+        tessera.Operator(square)
+    with pytest.raises(tessera.InvalidInput, match="no 'count'"):
+        tessera.Multigrid(tessera.Operator(space), smoother="count")
+    for wrong in (tessera.Operator(space).restrict, tessera.Operator(space).extend):
+        with pytest.raises(tessera.InvalidInput, match="an array of shape"):
+            wrong(np.ones(3))

@@ -1,6 +1,7 @@
 """Problems: data as numbers, expressions and callables, steps in time, files."""
 
-import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 import traceback
 
 import numpy as np
@@ -91,7 +92,7 @@ def test_conditions(square):
         assert problem.errors()["l2"] < 1e-10
     with pytest.raises(tessera.InvalidInput, match="did you mean 'left'"):
         tessera.Problem(square, boundary={"lefd": 0})
-    with pytest.raises(tessera.InvalidInput, match="boundary 'left'.*expected one of"):
+    with pytest.raises(tessera.InvalidInput, match="boundary 'left': there is no 'dirichle'; did you mean 'dirichlet'"):
         tessera.Problem(square, boundary={"left": {"dirichle": 0}})
 
 
@@ -134,6 +135,32 @@ def test_options_are_checked(square):
         tessera.Problem(square, zzzz=1)
     with pytest.raises(TypeError, match="is no tessera.Mesh"):
         tessera.Problem("box")
+    with pytest.raises(TypeError, match="Problem.solver: 'cg', expected a dict"):
+        tessera.Problem(square, solver="cg")
+    with pytest.raises(TypeError, match="Problem.guess: .*, expected a tessera.Vector"):
+        tessera.Problem(square, guess=np.zeros(3))
+    with pytest.raises(TypeError, match="is no dict of conditions by name"):
+        tessera.Problem(square, boundary="left")
+
+
+@pytest.mark.parametrize(
+    "equation, options, message",
+    [
+        ("poisson", {"a": 1, "nu": 2}, "nu is given twice, by two of a, mu, nu"),
+        ("poisson", {"f": [1, 2]}, "f: 2 functions, expected at most 1"),
+        ("elasticity", {"f": [1, 2, 3]}, "f: 3 functions, expected at most 2"),
+        ("poisson", {"exact": ["x", "y"]}, "exact: 2 functions, expected at most 1"),
+        ("poisson", {"boundary": {"left": [0, 1]}}, "boundary 'left': 2 functions, expected at most 1"),
+        ("elasticity", {"boundary": {"left": {"pressure": [1, 2]}}}, "boundary 'left': 2 functions"),
+        ("poisson", {"boundary": {"left": {"robin": 1}}}, "boundary 'left': robin needs alpha"),
+        ("poisson", {"boundary": {"left": {"neumann": 1, "alph": 2}}}, "boundary 'left': .* did you mean 'alpha'"),
+        ("poisson", {"materials": {"core": {"aa": 1}}}, "materials 'core': there is no 'aa'"),
+    ],
+)
+def test_data_without_effect(square, equation, options, message):
+    """What would be left out is refused."""
+    with pytest.raises(tessera.InvalidInput, match=message):
+        tessera.Problem(square, equation, **options)
 
 
 def test_callables_cannot_write_points(square):
@@ -235,12 +262,27 @@ def test_threads_have_their_contexts(square):
         problem.solve()
         results[i] = problem.value()
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
     assert results == pytest.approx([results[0] * (i + 1) for i in range(4)])
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(tessera.Context.default).result() is not square.context is tessera.Context.default()
+
+
+def test_threads_wait_for_a_context():
+    """Of one context, so that a solve and the callables of another one never run at the same time."""
+    mesh, inside, most = tessera.Mesh.box([2, 2], context=tessera.Context("cpu", threads=1)), [], []
+
+    def f(x, y):
+        inside.append(x)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+        return x
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: tessera.Problem(mesh, f=f).solve(), range(4)))
+    assert len(most) >= 4 and max(most) == 1
 
 
 def test_vtu_and_meshio(square, tmp_path):
@@ -278,7 +320,14 @@ def test_plot(cells, options):
     if len(cells) == 3:
         with pytest.raises(tessera.InvalidInput, match="no cell at z = 5"):
             problem.plot(slice=("z", 5))
-        plt.close("all")
+    for wrong in ({"edges": True}, {"slice": "z"}) if len(cells) == 3 else ({"slice": ("z", 0)},):
+        with pytest.raises(tessera.InvalidInput, match="slice"):
+            problem.plot(**wrong)
+    with pytest.raises(TypeError, match="is no expression"):
+        problem.plot(["u", "ux"])
+    with pytest.raises(tessera.InvalidInput, match="0 intervals a cell"):
+        problem.over_cells("u", 0)
+    plt.close("all")
 
 
 @needs_trees

@@ -1,6 +1,8 @@
 """tessera.solve(): results, reports and refusals of cases."""
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
 import warnings
@@ -116,6 +118,10 @@ def test_what_json_does_not_know():
             tessera.solve(wrong)
     with pytest.raises(tessera.InvalidInput, match="problem: is missing"):
         tessera.solve("")
+    with pytest.raises(TypeError, match="solve: set: .* is no dict"):
+        tessera.solve(EXACT, set=["space.degree=5"])
+    with pytest.raises(TypeError, match="is no tessera.Context"):
+        tessera.solve(EXACT, context="cpu")
 
 
 def test_not_converged_keeps_the_result():
@@ -124,6 +130,35 @@ def test_not_converged_keeps_the_result():
         tessera.solve(EXACT, set={"solver.max_iterations": 1, "solver.method": "cg", "solver.smoother": "jacobi"})
     assert caught.value.status == "not_converged"
     assert caught.value.result.report["status"] == "not_converged" and caught.value.result.iterations == 1
+
+
+def test_copies_and_pickles():
+    """What lives in the library is refused; exceptions go without the result that hangs on them."""
+    result = tessera.solve(EXACT)
+    for held in (result, result.mesh, result.space, result.u, result.sampler([[0.5, 0.5]]), result.context):
+        for copy_of in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=f"a tessera.{type(held).__name__} lives in the library"):
+                copy_of(held)
+    with pytest.raises(tessera.NotConverged) as caught:
+        tessera.solve(EXACT, set={"solver.max_iterations": 1, "solver.method": "cg", "solver.smoother": "jacobi"})
+    other = pickle.loads(pickle.dumps(caught.value))
+    assert type(other) is tessera.NotConverged and (str(other), other.status) == (str(caught.value), "not_converged")
+    assert other.result is None
+
+
+def test_values_of_one_place():
+    """A point has as many coordinates as the mesh, and a value one place."""
+    result = tessera.solve(EXACT)
+    for point in ([0.5], [0.5, 0.5, 0.5], 0.5):
+        with pytest.raises(tessera.InvalidInput, match="value: point: .*, expected 2 numbers"):
+            result.value(point=point)
+    with pytest.raises(tessera.InvalidInput, match="more than one of boundary, material, point"):
+        result.value(point=[0.5, 0.5], boundary="left")
+    with pytest.raises(tessera.InvalidInput, match="value: material: there is no 'core': there are none"):
+        result.value(material="core")
+    for wrong in (lambda: result.value(3), lambda: result.sample([[0.5, 0.5]], 3)):
+        with pytest.raises(TypeError, match="of: 3 is no text"):
+            wrong()
 
 
 def test_missing_file(tmp_path):

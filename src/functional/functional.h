@@ -65,7 +65,7 @@ TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const Te
 /* `of` [count] at n points x[n][dim], to values[n][count]. moved[n]: how far a point lies outside of the mesh, in
  * lengths of a cell, 0: not at all; a point outside by at most a hundredth is moved to the mesh; a point further
  * outside is refused, or, with `holes`, gets NaN for moved and values; moved NULL: no point is moved. count 0: the mesh
- * keeps the points (geometry/kept.h), if all of them lie in it and may be moved. */
+ * keeps the points (geometry/kept.h), if all of them lie in it and may be moved. x NULL: tes_problem_sample(). */
 TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field, int64_t n, const double *x,
                          int count, const char *const *of, double *values, double *moved, bool holes);
 /* v <- v with zeros at the given nodes of a box. */

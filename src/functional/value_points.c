@@ -127,6 +127,26 @@ done:
   return status;
 }
 
+/* The points of a lattice in each cell of this rank, x fastest. */
+static TesStatus lattice_hits(const TesMesh *mesh, int64_t n, TesiHit **hit) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int64_t cells = mesh->cells, each = cells ? n / cells : 0;
+  const int64_t line = llround(pow((double)each, 1. / mesh->dim));
+  TES_CHECK(each * cells == n && (mesh->dim == 3 ? line * line * line : line * line) == each &&
+                (line > 1 || !n),
+            "%lld points, expected %lld times (p)^%d with p > 1", (long long)n, (long long)cells, mesh->dim);
+  TES_ALLOC(hit, n);
+  for (int64_t i = 0; i < n; i++) {
+    TesiHit *h = &(*hit)[i];
+    h->point = i, h->cell = i / each;
+    for (int64_t d = 0, at = i % each; d < mesh->dim; d++, at /= line)
+      h->xi[d] = (double)(at % line) / (double)(line - 1);
+  }
+done:
+  return status;
+}
+
 TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field, int64_t n, const double *x,
                          int count, const char *const *of, double *values, double *moved, bool holes) {
   TesContext *ctx = mesh->context;
@@ -138,17 +158,23 @@ TesStatus tesi_fields_at(const TesMesh *mesh, int fields, const TesiField *field
   bool kept = false;
   TES_CHECK(n >= 0 && n <= INT32_MAX / 2 && count >= 0,
             "%d values at %lld points are asked for, expected none or more", count, (long long)n);
-  if (moved) TES_TRY(tesi_kept_find(mesh, n, x, &hit, &hits, &kept));
-  if (!kept) TES_TRY(tesi_mesh_find(mesh, n, x, moved ? 0.01 : 0, &hit, &hits));
-  TES_TRY(share(ctx, n, &hits, hit, &shared));
-  if (!holes) TES_TRY(check_hits(mesh, n, x, shared.moved));
-  if (!count && moved && !kept) TES_TRY(tesi_kept_add(mesh, n, x, hits, hit));
+  if (!x) {
+    hits = n;
+    TES_TRY(tesi_agree(ctx, lattice_hits(mesh, n, &hit)));
+  } else {
+    if (moved) TES_TRY(tesi_kept_find(mesh, n, x, &hit, &hits, &kept));
+    if (!kept) TES_TRY(tesi_mesh_find(mesh, n, x, moved ? 0.01 : 0, &hit, &hits));
+    TES_TRY(share(ctx, n, &hits, hit, &shared));
+    if (!holes) TES_TRY(check_hits(mesh, n, x, shared.moved));
+    if (!count && moved && !kept) TES_TRY(tesi_kept_add(mesh, n, x, hits, hit));
+  }
   for (int64_t i = 0; i < n * count && holes; i++) values[i] = NAN;
-  for (int64_t i = 0; i < n && moved; i++) moved[i] = shared.moved[i] < INFINITY ? shared.moved[i] : NAN;
+  for (int64_t i = 0; i < n && moved; i++)
+    moved[i] = !x ? 0 : shared.moved[i] < INFINITY ? shared.moved[i] : NAN;
   for (int i = 0; i < count; i++) {
     TES_TRY(tesi_quantity_create(mesh, of[i] ? of[i] : field->name, false, fields, field, &q));
     TES_TRY(tesi_agree(ctx, at_hits(q, hits, hit, count, values + i)));
-    TES_TRY(gather(q, n, &shared, count, values + i));
+    if (x) TES_TRY(gather(q, n, &shared, count, values + i));
     tesi_quantity_destroy(&q);
   }
 done:

@@ -159,9 +159,6 @@ bool tesi_coefficient_constant(const TesCoefficient *a, int materials, double *v
 
 const char *tesi_diffusion_refuses(const TesOperatorDesc *desc) {
   if (!tesi_space_axes(desc->space)) return "the mesh is not of kind box, or the element is not q";
-  if (desc->form.terms && !tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0) &&
-      !tesi_form_term(&desc->form, TES_TERM_MASS, 0))
-    return "the form has neither a diffusion nor a mass term";
   return desc->factors || desc->points || desc->ignore_hanging ? "points and factors are choices of mapped"
                                                                : NULL;
 }

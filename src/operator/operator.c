@@ -30,16 +30,28 @@ done:
   return status;
 }
 
+#define TERM(name)                                                                                           \
+  { "the form has a " name " term", "the form has no " name " term" }
+static const char *const term_texts[][2] = {TERM("diffusion"),  TERM("mass"),   TERM("Robin"),
+                                            TERM("divergence"), TERM("strain"), TERM("transport"),
+                                            TERM("grad-div")};
+
+/* What is said of the first of these terms; NULL: there are none. */
+static const char *text_of_first(unsigned terms, bool lacks) {
+  for (int t = 0; t <= TES_TERM_GRAD_DIV; t++)
+    if (terms >> t & 1) return term_texts[t][lacks];
+  return NULL;
+}
+
 const char *tesi_operator_refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc) {
   if (tes_space_components(desc->space) > 1 && !kind->parts) return "the space has several components";
-  if (!kind->transport && tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0))
-    return "the form has a transport term";
-  if (desc->space->element->nodal && !kind->coupled &&
-      (tesi_form_term(&desc->form, TES_TERM_STRAIN, 0) || tesi_form_term(&desc->form, TES_TERM_GRAD_DIV, 0)))
-    return "the form has a strain or grad-div term, which couple the components";
+  unsigned terms = 0;
+  for (int i = 0; i < desc->form.terms; i++) terms |= 1u << desc->form.term[i].term;
+  if (terms & ~kind->takes) return text_of_first(terms & ~kind->takes, false);
   if (!kind->matrices && tesi_form_has_matrix(&desc->form, tes_mesh_materials(desc->space->mesh)))
     return "a is a matrix";
-  return kind->refuses(desc);
+  const char *reason = kind->refuses(desc);
+  return reason ? reason : text_of_first(kind->needs & ~terms, true);
 }
 
 /* The kind that the desc names, or the first kind that can do the desc. */

@@ -40,12 +40,13 @@ typedef struct TesiOperatorTable {
 
 /* A kind of operators. `refuses` returns the reason why the kind cannot do a form on a space; NULL: it can. `init`
  * completes an operator whose desc is its own copy: length, singular, data, plan, table, description. */
+#define TESI_TERM(name) (1u << TES_TERM_##name)
 typedef struct TesiOperatorKind {
   const char *name;
-  bool named;              /* never chosen unless its name is given */
-  bool parts;              /* it takes spaces of several components, and product spaces */
-  bool matrices;           /* it takes coefficients of diffusion that are matrices */
-  bool transport, coupled; /* it takes transport terms; of element q, terms that couple components */
+  bool named;            /* never chosen unless its name is given */
+  bool parts;            /* it takes spaces of several components, and product spaces */
+  bool matrices;         /* it takes coefficients of diffusion that are matrices */
+  unsigned takes, needs; /* terms: bits TESI_TERM(DIFFUSION), .. */
   const char *(*refuses)(const TesOperatorDesc *desc);
   TesStatus (*init)(TesOperator *op);
   void (*release)(TesOperator *op); /* op->data, after the table's destroy; may be NULL */

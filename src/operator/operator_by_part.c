@@ -195,8 +195,13 @@ done:
   return status;
 }
 
-const TesiOperatorKind tesi_operator_by_part = {
-    .name = "parts", .parts = true, .matrices = true, .refuses = refuses, .init = init};
+const TesiOperatorKind tesi_operator_by_part = {.name = "parts",
+                                                .parts = true,
+                                                .matrices = true,
+                                                .takes =
+                                                    TESI_TERM(DIFFUSION) | TESI_TERM(MASS) | TESI_TERM(ROBIN),
+                                                .refuses = refuses,
+                                                .init = init};
 
 const TesiOperatorByPart *tesi_operator_by_part_of(const TesOperator *op) {
   return op->kind == &tesi_operator_by_part ? op->plan : NULL;

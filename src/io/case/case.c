@@ -27,6 +27,9 @@ static TesStatus parse_file(TesiCaseReader *r, const char *text, size_t length) 
   status = tesi_yaml_parse(ctx, text, length, r->name, &r->root, message);
   if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);
   TES_TRY(status);
+  if (!tesi_yaml_is_null(r->root)) goto done;
+  tesi_yaml_free(ctx, &r->root); /* null alone is as an empty text */
+  TES_TRY(tesi_yaml_parse(ctx, "", 0, r->name, &r->root, message));
 done:
   return status;
 }

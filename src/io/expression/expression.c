@@ -349,6 +349,7 @@ int tesi_expression_emit_c(const TesFunction *function, const char *declaration,
                            char *buffer, size_t size) {
   const Expression *e = tesi_function_user(function, evaluate);
   double value;
+  if (e && further_variables(&e->terms, e->root)) return -1;
   if (e) return tesi_terms_emit_c(&e->terms, e->root, declaration, real, buffer, size);
   if (!tes_function_constant(function, &value)) return -1;
   const TesiTerms terms = {.term = &(TesiTerm){.op = TESI_OP_CONSTANT, .value = value}, .count = 1};

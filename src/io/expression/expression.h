@@ -134,8 +134,8 @@ void tesi_expression_values(const TesFunction *function, int64_t n, const double
  *   #define f_parts 1
  *   static void f_early(double t, double *early);      early[f_parts]
  *   static double f_late(double x, double y, double z, double t, const double *early);
- * Like snprintf: returns the length without the final 0, which may be more than `size`; -1 for a callback, which has no
- * text. */
+ * Like snprintf: returns the length without the final 0, which may be more than `size`; -1 for callbacks and
+ * functions of further variables, which have no text. */
 int tesi_expression_emit_c(const TesFunction *function, const char *declaration, const char *real,
                            char *buffer, size_t size);
 int tesi_terms_emit_c(const TesiTerms *terms, int root, const char *declaration, const char *real,

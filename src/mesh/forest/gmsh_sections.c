@@ -50,8 +50,10 @@ int64_t tesi_gmsh_find_node(const TesiGmsh *mesh, int64_t number) {
 static TesStatus index_nodes(TesiGmsh *mesh) {
   TesContext *ctx = mesh->ctx;
   TesStatus status = TES_OK;
-  const int64_t first = mesh->node_number[0], span = mesh->node_number[mesh->nodes - 1] - first;
-  if (span < 0 || span > 8 * mesh->nodes || mesh->nodes > INT32_MAX) return TES_OK;
+  const int64_t first = mesh->node_number[0];
+  int64_t span;
+  if (__builtin_sub_overflow(mesh->node_number[mesh->nodes - 1], first, &span)) return TES_OK;
+  if (span > 8 * mesh->nodes || mesh->nodes > INT32_MAX) return TES_OK;
   TES_ALLOC(&mesh->node_at, span + 1);
   for (int64_t i = 0; i <= span; i++) mesh->node_at[i] = -1;
   for (int64_t i = 0; i < mesh->nodes; i++) mesh->node_at[mesh->node_number[i] - first] = (int32_t)i;

@@ -249,9 +249,12 @@ const TesiOperatorKind tesi_operator_assembled = {.name = "assembled",
                                                   .named = true,
                                                   .parts = true,
                                                   .matrices = true,
-                                                  .transport = true,
-                                                  .coupled = true,
+                                                  .takes = ~TESI_TERM(DIVERGENCE),
                                                   .refuses = refuses,
                                                   .init = init};
-const TesiOperatorKind tesi_operator_assembled_hanging = {
-    .name = "assembled_hanging", .named = true, .matrices = true, .refuses = refuses_hanging, .init = init};
+const TesiOperatorKind tesi_operator_assembled_hanging = {.name = "assembled_hanging",
+                                                          .named = true,
+                                                          .matrices = true,
+                                                          .takes = ~TESI_TERM(DIVERGENCE),
+                                                          .refuses = refuses_hanging,
+                                                          .init = init};

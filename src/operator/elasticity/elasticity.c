@@ -228,12 +228,6 @@ static const char *refuses(const TesOperatorDesc *desc) {
   const TesSpace *space = desc->space;
   if (!space->element->nodal || space->product || space->scalars != space->dim)
     return "the space is not one of dim components of element q";
-  if (!tesi_form_term(&desc->form, TES_TERM_STRAIN, 0)) return "the form has no strain term";
-  for (int i = 0; i < desc->form.terms; i++) {
-    const TesTerm term = desc->form.term[i].term;
-    if (term != TES_TERM_STRAIN && term != TES_TERM_GRAD_DIV && term != TES_TERM_MASS && term != TES_TERM_ROBIN)
-      return "a term is none of strain, grad-div, mass and Robin";
-  }
   return space->degree > TESI_MAPPED_DEGREE ? "the degree is above 15" : NULL;
 }
 
@@ -382,5 +376,10 @@ done:
   return status;
 }
 
-const TesiOperatorKind tesi_operator_elasticity = {
-    .name = "elasticity", .parts = true, .coupled = true, .refuses = refuses, .init = init};
+const TesiOperatorKind tesi_operator_elasticity = {.name = "elasticity",
+                                                   .parts = true,
+                                                   .takes = TESI_TERM(STRAIN) | TESI_TERM(GRAD_DIV) |
+                                                            TESI_TERM(MASS) | TESI_TERM(ROBIN),
+                                                   .needs = TESI_TERM(STRAIN),
+                                                   .refuses = refuses,
+                                                   .init = init};

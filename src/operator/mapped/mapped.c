@@ -316,6 +316,8 @@ done:
 static const char *refuses(const TesOperatorDesc *desc) {
   const bool robin = tesi_form_term(&desc->form, TES_TERM_ROBIN, 0) || tesi_robin_faces(desc);
   if (desc->space && !desc->space->element->nodal) return "the element is not q";
+  if (!tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0) && !tesi_form_term(&desc->form, TES_TERM_MASS, 0))
+    return "the form has neither a diffusion nor a mass term";
   if (desc->space->degree > TESI_MAPPED_DEGREE) return "the degree is above 15";
   if (robin && desc->space->degree > TESI_FOREST_DEGREE) return "Robin terms are for degrees up to 8";
   return NULL;
@@ -405,8 +407,13 @@ static void release(TesOperator *op) {
   op->data = NULL;
 }
 
-const TesiOperatorKind tesi_operator_mapped = {
-    .name = "mapped", .matrices = true, .refuses = refuses, .init = init, .release = release};
+const TesiOperatorKind tesi_operator_mapped = {.name = "mapped",
+                                               .matrices = true,
+                                               .takes =
+                                                   TESI_TERM(DIFFUSION) | TESI_TERM(MASS) | TESI_TERM(ROBIN),
+                                               .refuses = refuses,
+                                               .init = init,
+                                               .release = release};
 
 TesFactors tesi_mapped_factors(const TesOperator *op) {
   const TesiMapped *m = tesi_mapped_of(op);

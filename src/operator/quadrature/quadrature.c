@@ -271,12 +271,10 @@ done:
   return status;
 }
 
-static const char *refuses(const TesOperatorDesc *desc) {
-  const char *reason = tesi_diffusion_refuses(desc);
-  return reason || !desc->form.terms || tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0)
-             ? reason
-             : "the form has no diffusion term";
-}
-
-const TesiOperatorKind tesi_operator_quadrature = {
-    .name = "quadrature", .refuses = refuses, .init = init, .release = tesi_diffusion_release};
+const TesiOperatorKind tesi_operator_quadrature = {.name = "quadrature",
+                                                   .takes = TESI_TERM(DIFFUSION) | TESI_TERM(MASS) |
+                                                            TESI_TERM(ROBIN),
+                                                   .needs = TESI_TERM(DIFFUSION),
+                                                   .refuses = tesi_diffusion_refuses,
+                                                   .init = init,
+                                                   .release = tesi_diffusion_release};

@@ -382,6 +382,9 @@ done:
 static const char *refuses(const TesOperatorDesc *desc) {
   const char *reason = tesi_diffusion_refuses(desc);
   double value;
+  if (!reason && desc->form.terms && !tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0) &&
+      !tesi_form_term(&desc->form, TES_TERM_MASS, 0))
+    return "the form has neither a diffusion nor a mass term";
   for (int i = 0; !reason && i < desc->form.terms; i++)
     if (!tesi_coefficient_constant(&desc->form.term[i].a, 0, &value)) reason = "a coefficient varies";
   return reason;
@@ -416,5 +419,9 @@ done:
   return status;
 }
 
-const TesiOperatorKind tesi_operator_separable = {
-    .name = "separable", .refuses = refuses, .init = init, .release = tesi_diffusion_release};
+const TesiOperatorKind tesi_operator_separable = {.name = "separable",
+                                                  .takes = TESI_TERM(DIFFUSION) | TESI_TERM(MASS) |
+                                                           TESI_TERM(ROBIN),
+                                                  .refuses = refuses,
+                                                  .init = init,
+                                                  .release = tesi_diffusion_release};

@@ -264,12 +264,9 @@ static const char *refuses(const TesOperatorDesc *desc) {
   const TesForm *form = &desc->form;
   const TesTermDesc *mass = tesi_form_term(form, TES_TERM_MASS, 0);
   if (!desc->space || !desc->space->element->with_pressure) return "the space is not of element rt";
-  for (int i = 0; i < form->terms; i++)
-    if (form->term[i].term == TES_TERM_ROBIN) return "the form has a Robin term";
-  if (tesi_form_term(form, TES_TERM_STRAIN, 0) && tesi_form_term(form, TES_TERM_DIFFUSION, 0))
-    return "the form has a diffusion and a strain term";
-  if (mass && !tesi_coefficient_constant(&mass->a, 0, &value)) return "the mass term is not constant";
-  return tesi_form_term(form, TES_TERM_DIVERGENCE, 0) ? NULL : "the form has no divergence term";
+  if (!tesi_form_term(form, TES_TERM_STRAIN, 0) == !tesi_form_term(form, TES_TERM_DIFFUSION, 0))
+    return "the form has not one of a diffusion and a strain term";
+  return mass && !tesi_coefficient_constant(&mass->a, 0, &value) ? "the mass term is not constant" : NULL;
 }
 
 static TesStatus init(TesOperator *op) {
@@ -312,5 +309,9 @@ done:
   return status;
 }
 
-const TesiOperatorKind tesi_operator_stokes_varying = {
-    .name = "stokes_varying", .refuses = refuses, .init = init};
+const TesiOperatorKind tesi_operator_stokes_varying = {.name = "stokes_varying",
+                                                       .takes = TESI_TERM(DIFFUSION) | TESI_TERM(STRAIN) |
+                                                                TESI_TERM(MASS) | TESI_TERM(DIVERGENCE),
+                                                       .needs = TESI_TERM(DIVERGENCE),
+                                                       .refuses = refuses,
+                                                       .init = init};

@@ -364,12 +364,10 @@ static const TesiOperatorTable table = {.apply = apply,
 /* ---- creation ------------------------------------------------------------------------------------------ */
 
 static const char *refuses(const TesOperatorDesc *desc) {
-  if (!tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)) return "the form has no transport term";
-  if (!tesi_form_term(&desc->form, TES_TERM_DIFFUSION, 0)) return "the form has no diffusion term";
+  const TesTermDesc *term = tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0);
   if (desc->precision != TES_DOUBLE && !tesi_has_kernels(desc->space->context)) return "it is in float64";
   if (desc->space->element->with_pressure) return "the element is not q or dg";
-  if (!desc->space->element->nodal &&
-      tesi_form_term(&desc->form, TES_TERM_TRANSPORT, 0)->streamline == TES_STREAMLINE_ALWAYS)
+  if (!desc->space->element->nodal && term && term->streamline == TES_STREAMLINE_ALWAYS)
     return "streamline terms are of element q";
   return NULL;
 }
@@ -516,5 +514,10 @@ done:
   return status;
 }
 
-const TesiOperatorKind tesi_operator_transport = {
-    .name = "transport", .matrices = true, .transport = true, .refuses = refuses, .init = init};
+const TesiOperatorKind tesi_operator_transport = {.name = "transport",
+                                                  .matrices = true,
+                                                  .takes = TESI_TERM(DIFFUSION) | TESI_TERM(MASS) |
+                                                           TESI_TERM(ROBIN) | TESI_TERM(TRANSPORT),
+                                                  .needs = TESI_TERM(DIFFUSION) | TESI_TERM(TRANSPORT),
+                                                  .refuses = refuses,
+                                                  .init = init};
