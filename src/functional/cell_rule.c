@@ -1,9 +1,11 @@
 #include "functional/cell_rule.h"
 #include "basis/lagrange.h"
 
-void tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule) {
-  const TesiGeometry *geometry = space->mesh->geometry;
+TesStatus tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule) {
+  const TesiGeometry *geometry;
   double node[TESI_HANGING_NODES];
+  const TesStatus status = tesi_mesh_geometry(space->mesh, &geometry);
+  if (status != TES_OK) return status;
   *rule = (TesiCellRule){.space = space, .geometry = geometry, .dim = space->dim, .n = space->n, .q = q};
   rule->nodes = space->cell_nodes;
   rule->points = space->dim == 3 ? q * q * q : q * q;
@@ -11,6 +13,7 @@ void tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule) {
   tesi_gauss_lobatto(rule->n, node, NULL);
   tesi_lagrange(rule->n, node, q, rule->point, rule->B, rule->G);
   tesi_geometry_tables(geometry, q, rule->point, rule->geometry_B, rule->geometry_G);
+  return TES_OK;
 }
 
 void tesi_cell_points(const TesiCellRule *rule, int64_t cell, TesiCellPoints *at) {

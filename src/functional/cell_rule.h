@@ -24,8 +24,7 @@ typedef struct TesiCellPoints {
   double x[3 * TESI_CELL_POINTS], J[9 * TESI_CELL_POINTS], det[TESI_CELL_POINTS], weight[TESI_CELL_POINTS];
 } TesiCellPoints;
 
-/* The mesh must have a geometry. */
-void tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule);
+TesStatus tesi_cell_rule(const TesiCellView *space, int q, TesiCellRule *rule);
 void tesi_cell_points(const TesiCellRule *rule, int64_t cell, TesiCellPoints *at);
 /* out[points] <- T u with T = B in all directions but d, where it is G (d = -1: nowhere); u[nodes]. */
 void tesi_cell_evaluate(const TesiCellRule *rule, int d, const double *u, double *out);

@@ -115,17 +115,15 @@ TesStatus tesi_functional_difference(const TesSpace *from, const double *u, cons
   TesStatus status = TES_OK;
   TesRelation *relation = NULL;
   Difference s = {.u = u, .v = v, .b = b};
-  const TesiGeometry *geometry;
   TES_TRY(tesi_space_cells(from, &s.from));
   TES_TRY(tesi_space_cells(to, &s.to));
   TES_CHECK(from->degree == to->degree && to->degree <= TESI_FOREST_DEGREE,
             "degrees %d and %d: functions of one degree up to %d are projected", from->degree, to->degree,
             TESI_FOREST_DEGREE);
-  TES_TRY(tesi_mesh_geometry(s.to->mesh, &geometry));
   TES_ALLOC(&relation, s.to->cells);
   TES_ALLOC(&s.at, 1);
   TES_TRY(tes_mesh_relate(from->mesh, to->mesh, relation));
-  tesi_cell_rule(s.to, to->degree + 2, &s.rule);
+  TES_TRY(tesi_cell_rule(s.to, to->degree + 2, &s.rule));
   memset(b, 0, (size_t)s.to->length * sizeof *b);
   for (int64_t c = 0; c < s.to->cells; c++) TES_TRY(add_cell(&s, &relation[c], c));
   tesi_exchange_sum(s.to->layout->shared, TES_DOUBLE, b);

@@ -73,7 +73,8 @@ static TesStatus energy_error(Loop *s) {
   const TesiOwn *own = s->problem->equation->own;
   if (own && own->errors) return own->errors(s->problem, &s->at.error_l2, &s->at.error_h1, &s->at.error);
   TES_TRY(tesi_space_cells(s->problem->space->part[0], &space));
-  TesiResidual residual = {.data = &s->problem->numbered, .space = space, .geometry = space->mesh->geometry};
+  TesiResidual residual = {.data = &s->problem->numbered, .space = space};
+  TES_TRY(tesi_mesh_geometry(space->mesh, &residual.geometry));
   TES_ALLOC(&l2, space->cells);
   TES_ALLOC(&h1, space->cells);
   TES_TRY(tes_functional_error(s->problem->space, s->problem->u,

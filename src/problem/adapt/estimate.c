@@ -366,7 +366,7 @@ static TesStatus weigh(TesContext *context, const TesiResidual *s, Weights *w, d
   Weigh job = {.s = s, .w = w, .eta = eta};
   TES_TRY(tesi_residual_at_create(s, threads, &job.at));
   TES_ALLOC(&job.jump, s->pairs);
-  tesi_cell_rule(w->dual, s->rule.q, &w->dual_rule);
+  TES_TRY(tesi_cell_rule(w->dual, s->rule.q, &w->dual_rule));
   tesi_side_tables(w->dual->n, &s->face_rule, &w->dual_side);
   TES_TRY(tesi_work_share(ctx, threads, s->cells.batches, CHUNK, weigh_cells, &job));
   TES_TRY(tesi_work_share(ctx, threads, s->faces.batches, CHUNK, weigh_faces, &job));

@@ -51,7 +51,7 @@ static TesStatus take_parts(const TesProblem *problem, TesiResidual *s) {
   for (int c = 0; c < s->components; c++) TES_TRY(tesi_space_cells(space->scalar[c], &s->part[c]));
   s->space = s->part[0];
   if (flow) TES_TRY(tesi_space_cells(space->scalar[s->components], &s->pressure));
-  if (flow) tesi_cell_rule(s->pressure, s->space->degree + 2, &s->pressure_rule);
+  if (flow) TES_TRY(tesi_cell_rule(s->pressure, s->space->degree + 2, &s->pressure_rule));
   s->carried = flow && problem->in_time;
   s->symmetric = flow && problem->variant.flow == TES_FLOW_SYMMETRIC;
   if (flow) s->alpha = own->reaction(problem);
@@ -64,7 +64,7 @@ static TesStatus take_tables(TesiResidual *s) {
   TesStatus status = TES_OK;
   const TesiCellView *space = s->space;
   const double middle = 0.5;
-  tesi_cell_rule(space, space->degree + 2, &s->rule);
+  TES_TRY(tesi_cell_rule(space, space->degree + 2, &s->rule));
   tesi_face_rule(space->dim, space->degree, space->degree + 2, s->geometry, &s->face_rule);
   const TesiCellRule *rule = &s->rule;
   tesi_lagrange(rule->q, rule->point, rule->q, rule->point, NULL, s->table.D);
