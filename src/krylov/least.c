@@ -75,8 +75,8 @@ bool tesi_least_plan(TesiLeast *l, int stage, int count, const double *when) {
 TesStatus tesi_least_move(TesiLeast *l) {
   TesContext *ctx = l->context;
   TesStatus status = TES_OK;
-  TesVector *oldest = l->image[l->count - 1];
   if (l->fresh != 1 || l->count < 2) return TES_OK;
+  TesVector *oldest = l->image[l->count - 1];
   for (int i = l->count - 1; i > 0; i--) {
     if (l->memory)
       TES_TRY(tes_vector_copy(l->image[i - 1], 1, l->image[i]));
