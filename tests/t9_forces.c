@@ -507,11 +507,12 @@ static void flows_follow_their_surroundings(void **state) {
   assert_int_equal(fclose(file), 0);
   for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
     double u[3] = {0}, p[3] = {0};
+    const double end = strstr(options[i], "emulator") ? 0.06 : 0.2; /* the emulator is slow */
     for (int k = 0; k < 3; k++) {
       char command[300];
       snprintf(command, sizeof command,
-               "solve a.yaml --quiet --json a.json %s --set 'boundary.right.pressure=%s'", options[i],
-               pressure[k]);
+               "solve a.yaml --quiet --json a.json %s --set time.end=%g --set 'boundary.right.pressure=%s'",
+               options[i], end, pressure[k]);
       const int code = run(command);
       if (code == 3) break;
       if (code) fail_msg("exit %d for %s\n%s", code, command, output);
@@ -519,7 +520,7 @@ static void flows_follow_their_surroundings(void **state) {
       u[k] = number_in(json, "values", "u"), p[k] = number_in(json, "values", "p");
       cJSON_Delete(json);
     }
-    const double gauge[] = {0, 200, 2e5 * exp(2)};
+    const double gauge[] = {0, 200, 2e5 * exp(10 * end)};
     for (int k = 1; k < 3; k++) {
       if (fabs(u[k] - u[0]) > (k < 2 ? 1e-5 : 1e-4) * fabs(u[0]))
         fail_msg("u is %.10g and %.10g for %s", u[k], u[0], options[i]);
