@@ -166,7 +166,8 @@ class Context(Held):
     device: "auto" (a GPU where there is one), "cpu", "cuda", "cuda:N" or "emulator"; threads 0: as many as OpenMP
     would use. Threads use a context one after the other, and may interrupt() it; contexts of their own compute at the
     same time. verbose: lines of the library are printed; its warnings are Python's in any case. communicator: one of
-    mpi4py; meshes, spaces and problems of the context are then shared by its processes, which all make the same calls."""
+    mpi4py; meshes, spaces and problems of the context are then shared by its processes, which all make the same
+    calls."""
 
     _defaults = threading.local()
 
