@@ -43,7 +43,12 @@ static TesOperator *make_operator(TesContext *ctx, const Case *c, TesSpace *spac
   assert_int_equal(tes_function_create_constant(ctx, 1.5, &a), TES_OK);
   assert_int_equal(tes_function_create_constant(ctx, c->degree % 2 && !c->mass ? 0 : 20, &reaction), TES_OK);
   assert_int_equal(tes_function_create_constant(ctx, 0.8, &alpha), TES_OK);
-  TestDiffusion desc = {.space = space, .a = a, .c = reaction, .mass_alone = c->mass, .precision = precision};
+  TestDiffusion desc = {.space = space,
+                        .a = a,
+                        .c = reaction,
+                        .mass_alone = c->mass,
+                        .precision = precision,
+                        .kind = c->mass ? "separable" : NULL};
   for (int f = 0; f < 2 * c->dim; f++)
     if (!tes_space_given(space, (TesFace)f) && f != 1) desc.alpha[f] = alpha;
   if (test_operator_create(ctx, &desc, &op) != TES_OK) fail_msg("%s", tes_context_message(ctx));

@@ -379,7 +379,9 @@ static TesStatus create_operators(TesProblem *p) {
   TesTermDesc mass = {.term = TES_TERM_MASS};
   if (p->equation->second_order) mass.a = (TesCoefficient){it->numbers.data.c, it->numbers.c};
   TES_TRY(tesi_problem_create_full(p, &it->full));
-  TES_TRY(tes_operator_create(ctx, &(TesOperatorDesc){.space = it->full, .form = {1, &mass, 0}}, &it->mass));
+  TesOperatorDesc desc = {.space = it->full, .form = {1, &mass, 0}, .kind = tesi_operator_separable.name};
+  if (tesi_operator_refuses(&tesi_operator_separable, &desc)) desc.kind = NULL;
+  TES_TRY(tes_operator_create(ctx, &desc, &it->mass));
 done:
   return status;
 }

@@ -8,8 +8,13 @@ bool tesi_smoother_is_modal(const TesOperator *op) {
   return op->kind == &tesi_operator_stokes || tesi_is_stokes_varying(op) || tesi_is_dg(op);
 }
 
+static bool is_mass(const TesOperator *op) {
+  return tesi_is_separable(op) && tesi_diffusion_of(op)->a == 0;
+}
+
 const char *tesi_smoother_wants_open_box(const TesOperator *op) {
   return !tesi_is_diffusion(op) ? "it is for operators over a box (separable, quadrature)"
+         : is_mass(op)          ? "the operator has no diffusion term; use chebyshev or jacobi"
          : tesi_space_is_periodic(op->space)
              ? "the box is periodic; use chebyshev or jacobi, where a and c are "
                "numbers patch"
@@ -20,6 +25,7 @@ const char *tesi_smoother_wants_open_box(const TesOperator *op) {
 const char *tesi_smoother_wants_patches(const TesSmoother *smoother) {
   const TesOperator *op = smoother->op;
   if (smoother->kind == TES_SMOOTHER_PATCH_ADDITIVE) return tesi_smoother_wants_open_box(op);
+  if (is_mass(op)) return "the operator has no diffusion term; use chebyshev or jacobi";
   if (tesi_space_is_periodic(op->space) && !tesi_is_separable(op))
     return "the box is periodic and a coefficient varies; use chebyshev or jacobi";
   return tesi_is_diffusion(op) || tesi_smoother_is_modal(op)
