@@ -269,6 +269,13 @@ static void masses_alone(void **state) {
     compare_case(2, &(Case){2, degree, {5, 4, 1}, degree % 16, graded, 0, 2.5, degree % 3 ? 0 : 1.25, 0});
     compare_case(2, &(Case){3, degree, {3, 2, 2}, 1 << (degree % 6), graded, 0, 0.7, 0, 0});
   }
+  TesContext *context = make_context(1, 0);
+  TesOperator *op = make_operator(context, &(Case){2, 2, {3, 2, 1}, 0, false, 0, 1, 0, TES_DOUBLE});
+  TesSmoother *smoother;
+  assert_true(tes_smoother_create(context, &(TesSmootherDesc){.op = op}, &smoother) != TES_OK);
+  assert_non_null(strstr(tes_context_message(context), "no diffusion term; use chebyshev or jacobi"));
+  tes_operator_destroy(&op);
+  tes_context_destroy(&context);
 }
 
 static void odd_sizes(void **state) {

@@ -10,6 +10,7 @@
  *  Kinds, in the order in which they are tried. Every kind runs in kernels on devices that have them, with the limits
  *  named here.
  *  - separable: boxes, all coefficients constant. A = sum over d of K_d (x) M_(others), 1D matrices K_d, M_d; exact.
+ *    A mass term alone is taken where `kind` names it; such an operator has no vertex patches.
  *  - quadrature: boxes, coefficients that are functions. (degree + 1)^dim Gauss points per cell, at which a and c are
  *    stored.
  *  - mapped: meshes of any kind, curved cells, a may be a matrix. Hanging faces and edges are interpolated inside the
