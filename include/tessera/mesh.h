@@ -152,7 +152,8 @@ void tes_mesh_destroy(TesMesh **mesh);
  *  are equal, the last coarse cell has between 1/2 and 3/2 of the width of the others. A direction is coarsened if it
  *  has more than 3 cells and its mean width is at most 1.5 times the smallest mean width among such directions:
  *  stretched cells become nearly square before all directions are coarsened together. Forest: every family becomes its
- *  parent where the balance allows. *coarse is NULL (with TES_OK) when nothing can be coarsened. */
+ *  parent where the balance allows; the forest keeps the result, and later calls give it again. *coarse is NULL (with
+ *  TES_OK) when nothing can be coarsened. */
 TesStatus tes_mesh_coarsen(const TesMesh *mesh, TesMesh **coarse);
 /** Forests: cells with a mark > 0 are refined once; families (all 2^dim children of a cell) whose marks are all < 0
  *  become their parent; then the 2:1 balance refines further cells. mark[cells]. A new cell is the same as a cell of

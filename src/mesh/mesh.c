@@ -26,6 +26,7 @@ void tes_mesh_destroy(TesMesh **mesh) {
   *mesh = NULL;
   if (atomic_fetch_sub(&m->references, 1) != 1) return;
   TesContext *ctx = m->context;
+  tes_mesh_destroy(&m->coarser);
   tesi_geometry_destroy(&m->geometry);
   tesi_kept_destroy(ctx, &m->kept);
   if (m->forest) m->p4est->destroy(m->forest);

@@ -1,23 +1,50 @@
 /* Cells are refined where a function is positive. */
+#include "base/integer.h"
+#include "base/work.h"
 #include "mesh/forest/forest.h"
 
-/* At a vertex or the middle. */
-static TesStatus mark(const TesMesh *mesh, const TesFunction *where, int8_t *mark) {
+enum { BLOCK = 16384 /* cells whose points are evaluated together */ };
+
+/* The points of cells first .. : at[dim][cells][points]. */
+typedef struct Points {
+  const TesMesh *mesh;
+  int64_t first;
+  int points;
+  double xi[27], *at[3];
+} Points;
+
+static void map_span(const void *data, TesiSpan span) {
+  const Points *p = data;
+  const int dim = p->mesh->dim;
+  double x[27];
+  for (int64_t c = span.first; c < span.end; c++) {
+    tesi_mesh_map(p->mesh, p->first + c, p->points, p->xi, x);
+    for (int i = 0; i < p->points; i++)
+      for (int d = 0; d < dim; d++) p->at[d][c * p->points + i] = x[i * dim + d];
+  }
+}
+
+/* Marks the cells in which the function is positive at a vertex or the middle. */
+static TesStatus mark(const TesMesh *mesh, const TesFunction *where, int8_t *marks) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  const int dim = mesh->dim, points = (1 << dim) + 1;
-  double xi[27] = {0}, x[27], at[3][9] = {{0}}, value[9];
-  for (int p = 0; p < points; p++)
-    for (int d = 0; d < dim; d++) xi[p * dim + d] = p == points - 1 ? 0.5 : p >> d & 1;
-  for (int64_t c = 0; c < mesh->cells; c++) {
-    tesi_mesh_map(mesh, c, points, xi, x);
-    for (int p = 0; p < points; p++)
-      for (int d = 0; d < dim; d++) at[d][p] = x[p * dim + d];
-    TES_TRY(tes_function_evaluate(where, points, at[0], at[1], at[2], 0, value));
-    mark[c] = 0;
-    for (int p = 0; p < points; p++) mark[c] = mark[c] || value[p] > 0;
+  Points p = {.mesh = mesh, .points = (1 << mesh->dim) + 1};
+  double *value = NULL;
+  for (int i = 0; i < p.points; i++)
+    for (int d = 0; d < mesh->dim; d++) p.xi[i * mesh->dim + d] = i == p.points - 1 ? 0.5 : i >> d & 1;
+  const int64_t most = tesi_min64(mesh->cells, BLOCK);
+  for (int d = 0; d < 3; d++) TES_ALLOC(&p.at[d], most * p.points);
+  TES_ALLOC(&value, most * p.points);
+  for (; p.first < mesh->cells; p.first += BLOCK) {
+    const int64_t cells = tesi_min64(mesh->cells - p.first, BLOCK), points = cells * p.points;
+    TES_TRY(tesi_work_for(ctx, tesi_team_threads(ctx, 32 * points), cells, map_span, &p));
+    TES_TRY(tes_function_evaluate(where, points, p.at[0], p.at[1], p.at[2], 0, value));
+    for (int64_t i = 0; i < points; i++)
+      if (value[i] > 0) marks[p.first + i / p.points] = 1;
   }
 done:
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &p.at[d]);
+  tesi_free(ctx, &value);
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include "device/cuda/loop.h"
 #include "device/cuda/nccl.h"
 #include "device/cuda/nvrtc.h"
+#include "device/cuda/staged.h"
 #include "device/kernel.h"
 
 typedef struct CudaState {
@@ -16,6 +17,7 @@ typedef struct CudaState {
   TesiCuContext context;
   TesiCuStream stream;
   TesiCudaLoops loops;
+  TesiStaged staged;
   TesiNccl *nccl; /* NULL: not connected */
   char target[32], name[192], short_name[16], model[96];
 } CudaState;
@@ -92,8 +94,9 @@ static TesStatus to_device(TesContext *ctx, void *device, const void *host, size
   TES_TRY(refuse_in_recording(ctx, "a copy to the device"));
   s->kernels.counts.to_device++;
   CU(s, context_set(s->context));
-  CU(s, to_device(address_of(device), host, bytes, s->stream));
-  CU(s, stream_synchronize(s->stream));
+  const int error =
+      tesi_staged_to_device(ctx, s->cu, s->stream, &s->staged, address_of(device), host, bytes);
+  if (error) TES_FAIL(TES_INTERNAL, "GPU: %s in a copy to it", tesi_cu_name(s->cu, error));
 done:
   return status;
 }
@@ -104,8 +107,8 @@ static TesStatus to_host(TesContext *ctx, void *host, const void *device, size_t
   TES_TRY(refuse_in_recording(ctx, "a copy to the host"));
   s->kernels.counts.to_host++;
   CU(s, context_set(s->context));
-  CU(s, to_host(host, address_of(device), bytes, s->stream));
-  CU(s, stream_synchronize(s->stream));
+  const int error = tesi_staged_to_host(ctx, s->cu, s->stream, &s->staged, host, address_of(device), bytes);
+  if (error) TES_FAIL(TES_INTERNAL, "GPU: %s in a copy to the host", tesi_cu_name(s->cu, error));
 done:
   return status;
 }
@@ -391,6 +394,7 @@ static void destroy(void *state) {
   if (s->context) {
     tesi_kernel_state_destroy(&s->kernels);
     tesi_cuda_loops_destroy(s->cu, &s->loops);
+    tesi_staged_destroy(s->cu, &s->staged);
     tesi_nccl_destroy(ctx, &s->nccl);
     if (s->stream) s->cu->stream_destroy(s->stream);
     s->cu->context_release(s->device);

@@ -139,17 +139,27 @@ done:
   return status;
 }
 
-TesStatus tesi_mesh_coarsen_forest(const TesMesh *forest, TesMesh **coarse) {
+/* forest->coarser stays NULL if no family can be coarsened. */
+static TesStatus make_coarser(TesMesh *forest) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
-  *coarse = NULL;
-  if (forest->max_level == 0) return TES_OK;
+  TesMesh *coarser = NULL;
+  if (forest->coarser || forest->max_level == 0) return TES_OK;
   TES_TRY(tesi_work_on(ctx, "coarsening %lld cells", (long long)forest->cells));
   TES_TRY(wrap(ctx, forest->coarse, forest->geometry_degree,
-               forest->p4est->adapt(forest->forest, NULL, false), coarse));
-  if (forest->p4est->all_cells((*coarse)->forest) == forest->p4est->all_cells(forest->forest))
-    tes_mesh_destroy(coarse);
+               forest->p4est->adapt(forest->forest, NULL, false), &coarser));
+  if (forest->p4est->all_cells(coarser->forest) == forest->p4est->all_cells(forest->forest))
+    tes_mesh_destroy(&coarser);
+  forest->coarser = coarser;
 done:
+  return status;
+}
+
+TesStatus tesi_mesh_coarsen_forest(const TesMesh *forest, TesMesh **coarse) {
+  TesStatus status;
+#pragma omp critical(tesi_mesh_coarsen)
+  status = make_coarser((TesMesh *)forest);
+  *coarse = forest->coarser ? tesi_mesh_retain(forest->coarser) : NULL;
   return status;
 }
 

@@ -182,6 +182,21 @@ static int coarsen_marked(p4est_t *forest, p4est_topidx_t tree, p4est_quadrant_t
   return 1;
 }
 
+/* Whether levels differ by one at most in the whole forest, so that it is balanced. Not looked for on several ranks. */
+static bool has_two_levels(const p4est_t *forest) {
+  int least = P4EST_MAXLEVEL, most = 0;
+  if (forest->mpisize > 1) return false;
+  for (size_t t = 0; t < forest->trees->elem_count; t++) {
+    sc_array_t *leaves = &p4est_tree_array_index(forest->trees, (p4est_topidx_t)t)->quadrants;
+    for (size_t i = 0; i < leaves->elem_count; i++) {
+      const int level = p4est_quadrant_array_index(leaves, i)->level;
+      least = level < least ? level : least;
+      most = level > most ? level : most;
+    }
+  }
+  return most <= least + 1;
+}
+
 static void *adapt(void *old, const int8_t *mark, bool move) {
   p4est_t *forest = p4est_copy(old, 0);
   int64_t cell = 0;
@@ -192,7 +207,7 @@ static void *adapt(void *old, const int8_t *mark, bool move) {
   }
   p4est_refine(forest, 0, refine_marked, set_mark);
   p4est_coarsen(forest, 0, coarsen_marked, set_mark);
-  p4est_balance(forest, P4EST_CONNECT_FULL, NULL);
+  if (!has_two_levels(forest)) p4est_balance(forest, P4EST_CONNECT_FULL, NULL);
   if (move) p4est_partition(forest, 1, NULL);
   return forest;
 }

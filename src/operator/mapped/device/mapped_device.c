@@ -154,15 +154,28 @@ done:
   return status;
 }
 
-/* Adds to the mask of the first cell of each block of a launch the directions that the block has to interpolate;
- * place[cells]: NULL: 0, 1, ... */
-static void add_directions(const TesiMapped *m, int64_t block, int64_t cells, const int32_t *place,
-                           const int32_t *order, uint16_t *masks) {
-  for (int64_t first = 0; first < cells; first += block) {
+/* The masks of the cells of a launch, in its order; a block's first mask has the directions too that the block
+ * interpolates. place, order NULL: 0, 1, ... */
+typedef struct Masks {
+  const TesiMapped *m;
+  int64_t block, cells;
+  const int32_t *place, *order;
+  uint16_t *masks;
+} Masks;
+
+static void copy_masks(const void *data, TesiSpan span) {
+  const Masks *k = data;
+  for (int64_t c = span.first; c < span.end; c++) k->masks[c] = k->m->mask[k->place ? k->place[c] : c];
+}
+
+static void add_directions(const void *data, TesiSpan span) {
+  const Masks *k = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const int64_t first = i * k->block;
     unsigned directions = 0;
-    for (int64_t c = first; c < tesi_min64(first + block, cells); c++)
-      directions |= tesi_mapped_directions(m, order ? order[c] : place[c]);
-    masks[order ? order[first] : first] |= (uint16_t)(directions << TESK_DIRECTIONS);
+    for (int64_t c = first; c < tesi_min64(first + k->block, k->cells); c++)
+      directions |= tesi_mapped_directions(k->m, k->order ? k->order[c] : k->place[c]);
+    k->masks[k->order ? k->order[first] : first] |= (uint16_t)(directions << TESK_DIRECTIONS);
   }
 }
 
@@ -170,17 +183,22 @@ static void add_directions(const TesiMapped *m, int64_t block, int64_t cells, co
 static TesStatus upload_masks(TesContext *ctx, const TesiMapped *m, TesiMappedPlan *plan,
                               const int32_t *order) {
   TesStatus status = TES_OK;
-  const int64_t block = plan->kernel.cut.cells * plan->kernel.cut.groups;
-  uint16_t *masks = NULL;
+  const int threads = tesi_team_threads(ctx, 8 * m->cells);
+  Masks k = {.m = m,
+             .block = plan->kernel.cut.cells * plan->kernel.cut.groups,
+             .cells = m->cells,
+             .place = plan->place};
   if (!m->mask) return TES_OK;
-  TES_ALLOC(&masks, m->cells);
-  for (int64_t c = 0; c < m->cells; c++) masks[c] = m->mask[plan->place ? plan->place[c] : c];
-  for (int i = 0; i < plan->launches; i++)
-    add_directions(m, block, plan->first ? plan->first[i + 1] - plan->first[i] : m->cells, plan->place,
-                   order ? order + plan->first[i] : NULL, masks);
-  TES_TRY(tesi_upload(ctx, masks, (size_t)m->cells * sizeof *masks, &plan->masks));
+  TES_ALLOC(&k.masks, m->cells);
+  tesi_team_for(threads, m->cells, copy_masks, &k);
+  for (int i = 0; i < plan->launches; i++) {
+    if (plan->first) k.cells = plan->first[i + 1] - plan->first[i];
+    k.order = order ? order + plan->first[i] : NULL;
+    tesi_team_for(threads, (k.cells + k.block - 1) / k.block, add_directions, &k);
+  }
+  TES_TRY(tesi_upload(ctx, k.masks, (size_t)m->cells * sizeof *k.masks, &plan->masks));
 done:
-  tesi_free(ctx, &masks);
+  tesi_free(ctx, &k.masks);
   return status;
 }
 

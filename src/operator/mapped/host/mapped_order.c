@@ -2,6 +2,7 @@
 #include <string.h>
 #include "base/colours.h"
 #include "base/hilbert.h"
+#include "base/integer.h"
 #include "base/team.h"
 #include "geometry/geometry.h"
 #include "mesh/forest/hanging.h"
@@ -22,27 +23,40 @@ unsigned tesi_mapped_directions(const TesiMapped *m, int64_t cell) {
   return directions;
 }
 
-/* Sorts order[0] .. order[count - 1] by directions: cells with all directions first; otherwise the order stays.
- * `work` [count]. */
-static void group_directions(const TesiMapped *m, int64_t count, int32_t *order, int32_t *work) {
-  int64_t at = 0;
-  for (int directions = 7; directions >= 0; directions--)
-    for (int64_t i = 0; i < count; i++)
-      if (tesi_mapped_directions(m, order[i]) == (unsigned)directions) work[at++] = order[i];
-  memcpy(order, work, (size_t)count * sizeof *order);
+/* to[count]: from[count] by directions, cells with all directions first; otherwise the order stays. from NULL: first,
+ * first + 1, ... */
+static void group_directions(const TesiMapped *m, int64_t count, int64_t first, const int32_t *from,
+                             int32_t *to) {
+  int64_t at[9] = {0};
+  for (int64_t i = 0; i < count; i++) at[8 - tesi_mapped_directions(m, from ? from[i] : first + i)]++;
+  for (int k = 1; k < 9; k++) at[k] += at[k - 1];
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t cell = from ? from[i] : first + i;
+    to[at[7 - tesi_mapped_directions(m, cell)]++] = (int32_t)cell;
+  }
+}
+
+typedef struct Windows {
+  const TesiMapped *m;
+  int64_t window;
+  int32_t *order;
+} Windows;
+
+static void group_windows(const void *data, TesiSpan span) {
+  const Windows *w = data;
+  for (int64_t i = span.first; i < span.end; i++) {
+    const int64_t first = i * w->window;
+    group_directions(w->m, tesi_min64(w->m->cells - first, w->window), first, NULL, w->order + first);
+  }
 }
 
 TesStatus tesi_mapped_group_hanging(const TesiMapped *m, int64_t window, int32_t **order) {
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
-  int32_t *work = NULL;
-  TES_ALLOC(&work, window);
   TES_ALLOC(order, m->cells);
-  for (int64_t c = 0; c < m->cells; c++) (*order)[c] = (int32_t)c;
-  for (int64_t first = 0; first < m->cells; first += window)
-    group_directions(m, m->cells - first < window ? m->cells - first : window, *order + first, work);
+  tesi_team_for(tesi_team_threads(ctx, 16 * m->cells), (m->cells + window - 1) / window, group_windows,
+                &(Windows){m, window, *order});
 done:
-  tesi_free(ctx, &work);
   return status;
 }
 
@@ -79,8 +93,11 @@ TesStatus tesi_mapped_make_colours(const TesiMapped *m, int *colours, int64_t **
   TES_TRY(tesi_colour_cells(ctx, m->cells, m->cell_nodes, m->global ? m->index : NULL,
                             m->global ? m->nodes : 1, colours, first, order));
   TES_ALLOC(&work, m->cells);
-  for (int k = 0; m->mask && k < *colours; k++)
-    group_directions(m, (*first)[k + 1] - (*first)[k], *order + (*first)[k], work);
+  if (m->mask) {
+    for (int k = 0; k < *colours; k++)
+      group_directions(m, (*first)[k + 1] - (*first)[k], 0, *order + (*first)[k], work + (*first)[k]);
+    memcpy(*order, work, (size_t)m->cells * sizeof **order);
+  }
 done:
   tesi_free(ctx, &work);
   if (status != TES_OK) {
