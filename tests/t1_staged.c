@@ -36,8 +36,7 @@ static int to_host(void *host, TesiCuAddress at, size_t bytes, TesiCuStream stre
 }
 static int synchronize(TesiCuStream stream) {
   (void)stream;
-  for (int i = 0; i < gpu.count; i++)
-    memcpy(gpu.queued[i].to, gpu.queued[i].from, gpu.queued[i].bytes);
+  for (int i = 0; i < gpu.count; i++) memcpy(gpu.queued[i].to, gpu.queued[i].from, gpu.queued[i].bytes);
   gpu.count = 0;
   return 0;
 }
@@ -53,11 +52,8 @@ static int unpin(void *address) {
   return 0;
 }
 
-static const TesiCuDriver driver = {.to_device = to_device,
-                                    .to_host = to_host,
-                                    .stream_synchronize = synchronize,
-                                    .pin = pin,
-                                    .unpin = unpin};
+static const TesiCuDriver driver = {
+    .to_device = to_device, .to_host = to_host, .stream_synchronize = synchronize, .pin = pin, .unpin = unpin};
 
 static void fill(char *values, size_t bytes, int seed) {
   for (size_t i = 0; i < bytes; i++) values[i] = (char)((i * 2654435761u + (unsigned)seed) >> 7);
@@ -65,8 +61,13 @@ static void fill(char *values, size_t bytes, int seed) {
 
 /* All of a copy arrives, and nothing beside it changes, both ways; fail_pin: the pinning that fails. */
 static void check_copies(int fail_pin) {
-  static const size_t sizes[] = {1, TESI_STAGED_HALF, TESI_STAGED_LEAST - 1, TESI_STAGED_LEAST,
-                                 TESI_STAGED_LEAST + 1, 3 * TESI_STAGED_HALF, MOST - 64};
+  static const size_t sizes[] = {1,
+                                 TESI_STAGED_HALF,
+                                 TESI_STAGED_LEAST - 1,
+                                 TESI_STAGED_LEAST,
+                                 TESI_STAGED_LEAST + 1,
+                                 3 * TESI_STAGED_HALF,
+                                 MOST - 64};
   TesContext *ctx;
   TesiStaged staged = {0};
   char *host = malloc(MOST), *back = malloc(MOST);
@@ -123,7 +124,7 @@ static void test_errors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_copies), cmocka_unit_test(test_refused_pins), cmocka_unit_test(test_errors)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_copies), cmocka_unit_test(test_refused_pins),
+                                     cmocka_unit_test(test_errors)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

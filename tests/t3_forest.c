@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <stdio.h>
 #include "failing_allocator.h"
 #include "forest_testing.h"
 #include "mesh/forest/forest.h"
@@ -190,6 +191,57 @@ static void test_adapt_and_relate(void **state) {
       if (coarse) assert_true(tes_mesh_info(coarse).max_level == tes_mesh_info(f).max_level - 1);
       tes_mesh_destroy(&f);
     }
+  }
+}
+
+/* Marks are closed as p4est balances: the same leaves, over trees that meet at faces, edges and vertices, turned and
+ * periodic. */
+static void compare_with_balance(const TesMeshDesc *desc, uint64_t *seed) {
+  TesMesh *f;
+  assert_ok(ctx, tes_mesh_create(ctx, desc, &f));
+  for (int pass = 0; pass < 5; pass++) {
+    const int64_t cells = tes_mesh_info(f).cells;
+    int8_t *mark = calloc((size_t)cells, 1);
+    TesMesh *g;
+    for (int64_t c = 0; c < cells; c++)
+      mark[c] = test_below(seed, 40 + (uint64_t)cells / 50) == 0 && tes_mesh_info(f).levels[c] < 12;
+    mark[test_below(seed, (uint64_t)cells)] = 1;
+    assert_ok(ctx, tes_mesh_adapt(f, mark, &g));
+    void *balanced = f->p4est->adapt(f->forest, mark, false, false);
+    assert_int_equal(f->p4est->cells(balanced), tes_mesh_info(g).cells);
+    TesiLeaves l = {.cells = tes_mesh_info(g).cells};
+    l.tree = calloc((size_t)l.cells, sizeof *l.tree), l.origin = calloc((size_t)l.cells, 3 * sizeof *l.origin);
+    l.level = calloc((size_t)l.cells, 1), l.child = calloc((size_t)l.cells, 1);
+    f->p4est->leaves(balanced, &l);
+    assert_memory_equal(l.level, g->leaves.level, (size_t)l.cells);
+    assert_memory_equal(l.tree, g->leaves.tree, (size_t)l.cells * sizeof *l.tree);
+    assert_memory_equal(l.origin, g->leaves.origin, 3 * (size_t)l.cells * sizeof *l.origin);
+    f->p4est->destroy(balanced);
+    free(l.tree), free(l.origin), free(l.level), free(l.child), free(mark);
+    tes_mesh_destroy(&f);
+    f = g;
+  }
+  tes_mesh_destroy(&f);
+}
+
+static void test_closed_marks(void **state) {
+  (void)state;
+  static const char *const files[] = {"plate", "cylinder", "step", "bracket"};
+  uint64_t seed = 11;
+  for (int trial = 0; trial < 6; trial++) {
+    char path[512];
+    for (int dim = 2; dim <= 3; dim++) {
+      compare_with_balance(
+          &(TesMeshDesc){.domain = TES_DOMAIN_BALL, .dim = dim, .radius = 1, .refine = trial % 2}, &seed);
+      compare_with_balance(&(TesMeshDesc){.kind = TES_MESH_FOREST,
+                                          .dim = dim,
+                                          .cells = {trial + 1, 2, 1},
+                                          .periodic = {trial & 1, trial & 2, trial & 4}},
+                           &seed);
+    }
+    if (trial > 3) continue;
+    snprintf(path, sizeof path, TESI_SOURCE_DIR "/cases/%s.msh", files[trial]);
+    compare_with_balance(&(TesMeshDesc){.file = path, .kind = TES_MESH_FOREST}, &seed);
   }
 }
 
@@ -416,10 +468,11 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_domains),          cmocka_unit_test(test_curved),
-      cmocka_unit_test(test_adapt_and_relate), cmocka_unit_test(test_coarsening_marks),
-      cmocka_unit_test(test_places_and_names), cmocka_unit_test(test_rebuild),
-      cmocka_unit_test(test_refusals),         cmocka_unit_test(test_pinched),
-      cmocka_unit_test(test_allocations),      cmocka_unit_test(no_backtraces)};
+      cmocka_unit_test(test_adapt_and_relate), cmocka_unit_test(test_closed_marks),
+      cmocka_unit_test(test_coarsening_marks), cmocka_unit_test(test_places_and_names),
+      cmocka_unit_test(test_rebuild),          cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_pinched),          cmocka_unit_test(test_allocations),
+      cmocka_unit_test(no_backtraces)};
   const int failures = cmocka_run_group_tests(tests, NULL, NULL);
   assert_int_equal(tes_context_memory(ctx), 0);
   tes_context_destroy(&ctx);

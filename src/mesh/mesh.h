@@ -33,7 +33,7 @@ struct TesMesh {
   int depth;              /* a tree is 2^depth long */
   TesiLeaves leaves;
   TesMesh *coarser; /* of tesi_mesh_coarsen_forest(); NULL until then */
-  uint16_t *mask; /* [cells] TesMask of a forest: what hangs; NULL until tesi_forest_masks() */
+  uint16_t *mask;   /* [cells] TesMask of a forest: what hangs; NULL until tesi_forest_masks() */
   struct TesiCellView *view[TESI_MESH_VIEWS]; /* by degree: the last one of trees that somebody has (space_cells.c) */
   /* See tesi_mesh_geometry(). */
   struct TesiGeometry *geometry;

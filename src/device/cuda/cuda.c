@@ -94,8 +94,7 @@ static TesStatus to_device(TesContext *ctx, void *device, const void *host, size
   TES_TRY(refuse_in_recording(ctx, "a copy to the device"));
   s->kernels.counts.to_device++;
   CU(s, context_set(s->context));
-  const int error =
-      tesi_staged_to_device(ctx, s->cu, s->stream, &s->staged, address_of(device), host, bytes);
+  const int error = tesi_staged_to_device(ctx, s->cu, s->stream, &s->staged, address_of(device), host, bytes);
   if (error) TES_FAIL(TES_INTERNAL, "GPU: %s in a copy to it", tesi_cu_name(s->cu, error));
 done:
   return status;

@@ -2,6 +2,7 @@
 #include "mesh/forest/forest.h"
 #include <math.h>
 #include <string.h>
+#include "mesh/forest/close_marks.h"
 #include "parallel/rank_slices.h"
 
 enum { MANY_TREES = 10000 }; /* longer times are written to the log */
@@ -102,9 +103,16 @@ static int64_t guess_cells(const TesMesh *f, const int8_t *mark) {
   return f->leaves.cells + 2 * refined * ((1 << f->dim) - 1);
 }
 
+static bool only_refine(int64_t cells, const int8_t *mark) {
+  for (int64_t c = 0; c < cells; c++)
+    if (mark[c] < 0) return false;
+  return true;
+}
+
 TesStatus tesi_forest_adapt(const TesMesh *forest, const int8_t *mark, bool move, TesMesh **adapted) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
+  int8_t *closed = NULL;
   *adapted = NULL;
   TES_CHECK(forest->kind == TES_MESH_FOREST,
             "a mesh of kind %s is not refined cell by cell: mesh.kind forest is",
@@ -115,9 +123,15 @@ TesStatus tesi_forest_adapt(const TesMesh *forest, const int8_t *mark, bool move
               "cell %lld is of level %d already, the highest", (long long)c, forest->leaves.level[c]);
   TES_TRY(tesi_forest_afford(ctx, tesi_mesh_memory(forest->dim, cells, 0, 0), "a forest", cells));
   TES_TRY(tesi_work_on(ctx, "refining %lld cells", (long long)forest->cells));
-  TES_TRY(wrap(ctx, forest->coarse, forest->geometry_degree, forest->p4est->adapt(forest->forest, mark, move),
-               adapted));
+  if (tesi_ranks(ctx) == 1 && only_refine(forest->cells, mark)) {
+    TES_ALLOC(&closed, forest->cells);
+    for (int64_t c = 0; c < forest->cells; c++) closed[c] = mark[c] > 0;
+    TES_TRY(tesi_forest_close_marks(forest, closed));
+  }
+  TES_TRY(wrap(ctx, forest->coarse, forest->geometry_degree,
+               forest->p4est->adapt(forest->forest, closed ? closed : mark, closed != NULL, move), adapted));
 done:
+  tesi_free(ctx, &closed);
   return status;
 }
 
@@ -147,7 +161,7 @@ static TesStatus make_coarser(TesMesh *forest) {
   if (forest->coarser || forest->max_level == 0) return TES_OK;
   TES_TRY(tesi_work_on(ctx, "coarsening %lld cells", (long long)forest->cells));
   TES_TRY(wrap(ctx, forest->coarse, forest->geometry_degree,
-               forest->p4est->adapt(forest->forest, NULL, false), &coarser));
+               forest->p4est->adapt(forest->forest, NULL, false, false), &coarser));
   if (forest->p4est->all_cells(coarser->forest) == forest->p4est->all_cells(forest->forest))
     tes_mesh_destroy(&coarser);
   forest->coarser = coarser;

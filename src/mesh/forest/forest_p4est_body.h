@@ -197,7 +197,7 @@ static bool has_two_levels(const p4est_t *forest) {
   return most <= least + 1;
 }
 
-static void *adapt(void *old, const int8_t *mark, bool move) {
+static void *adapt(void *old, const int8_t *mark, bool balanced, bool move) {
   p4est_t *forest = p4est_copy(old, 0);
   int64_t cell = 0;
   for (size_t t = 0; t < forest->trees->elem_count; t++) {
@@ -207,7 +207,7 @@ static void *adapt(void *old, const int8_t *mark, bool move) {
   }
   p4est_refine(forest, 0, refine_marked, set_mark);
   p4est_coarsen(forest, 0, coarsen_marked, set_mark);
-  if (!has_two_levels(forest)) p4est_balance(forest, P4EST_CONNECT_FULL, NULL);
+  if (!balanced && !has_two_levels(forest)) p4est_balance(forest, P4EST_CONNECT_FULL, NULL);
   if (move) p4est_partition(forest, 1, NULL);
   return forest;
 }

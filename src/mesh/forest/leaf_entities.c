@@ -128,7 +128,7 @@ TesiName tesi_entity_name(const TesMesh *f, int64_t cell, bool parent, int patte
 
 /* ---- the set -------------------------------------------------------------------------------------------------- */
 
-static uint64_t hash_name(const TesiName *n) {
+uint64_t tesi_name_hash(const TesiName *n) {
   return tesi_random_mix(n->position + 0x9e3779b97f4a7c15u * (4 * n->coarse + (uint64_t)n->kind + 1));
 }
 
@@ -180,7 +180,7 @@ static void keep_least(_Atomic uint64_t *slot, uint64_t word, uint64_t own, uint
 }
 
 static TesiSought seek_name(const TesiEntitySet *set, const TesiName *name, const TesiMember *m) {
-  TesiSought s = {.name = *name, .hash = hash_name(name)};
+  TesiSought s = {.name = *name, .hash = tesi_name_hash(name)};
   s.word = word_of(s.hash, m);
   __builtin_prefetch(&set->slot[first_probe(set, s.hash)]);
   return s;

@@ -31,6 +31,7 @@ static inline int tesi_pattern_free(int dim, int pattern) {
 bool tesi_entity_on_surface(const TesMesh *f, int64_t cell, int pattern);
 /* The name of an entity of a leaf, or of the same entity of its parent. */
 TesiName tesi_entity_name(const TesMesh *f, int64_t cell, bool parent, int pattern);
+uint64_t tesi_name_hash(const TesiName *name);
 
 /* A set of entities. An entity that is put in several times stays with the cell of the smallest number, so that the
  * set does not depend on the order of threads. */
