@@ -35,8 +35,8 @@ typedef struct TesiP4est {
   void *(*rebuild)(const TesCommunicator *communicator, void *connectivity, const TesiLeaves *leaves,
                    const double *begin, const double *of_trees);
   void (*destroy)(void *forest);
-  /* See tes_mesh_adapt(); mark NULL: all -1. balanced: the marks keep the forest balanced. move: ranks get equally many cells afterwards; else the descendants and
-   * the parent of a cell stay on its rank. */
+  /* See tes_mesh_adapt(); mark NULL: all -1. balanced: the marks keep the forest balanced. move: ranks get equally many
+   * cells afterwards; else the descendants and the parent of a cell stay on its rank. */
   void *(*adapt)(void *forest, const int8_t *mark, bool balanced, bool move);
   int64_t (*cells)(const void *forest), (*all_cells)(const void *forest);
   /* Fills allocated arrays. */
