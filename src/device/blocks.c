@@ -1,25 +1,40 @@
 #include "device/blocks.h"
+#include <string.h>
 #include "base/grow.h"
 #include "base/memory_mark.h"
 
+/* The first block that does not lie below the address. */
+static size_t place_of(const TesiBlocks *b, const void *address) {
+  size_t low = 0, high = b->count;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if ((uintptr_t)b->block[middle].address < (uintptr_t)address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 TesStatus tesi_blocks_add(TesContext *ctx, TesiBlocks *b, void *address, size_t bytes) {
   TesStatus status = TES_OK;
+  const size_t at = place_of(b, address);
   TES_GROW(&b->block, (int64_t)b->count, (int64_t)b->count + 1, &b->room);
-  b->block[b->count++] = (TesiBlock){address, bytes};
+  memmove(b->block + at + 1, b->block + at, (b->count - at) * sizeof *b->block);
+  b->block[at] = (TesiBlock){address, bytes};
+  b->count++;
   b->held += bytes;
   if (b->held > b->high) b->high = b->held;
 done:
   return status;
 }
 
-/* The latest block is often the first to be released. */
 void tesi_blocks_remove(TesiBlocks *b, const void *address) {
-  for (size_t i = b->count; i-- > 0;)
-    if (b->block[i].address == address) {
-      b->held -= b->block[i].bytes;
-      b->block[i] = b->block[--b->count];
-      return;
-    }
+  const size_t at = place_of(b, address);
+  if (at == b->count || b->block[at].address != address) return;
+  b->held -= b->block[at].bytes;
+  b->count--;
+  memmove(b->block + at, b->block + at + 1, (b->count - at) * sizeof *b->block);
 }
 
 void tesi_blocks_free(TesContext *ctx, TesiBlocks *b) {

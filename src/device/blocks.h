@@ -1,4 +1,4 @@
-/* The blocks that a context holds on its device. The devices' allocate and release maintain the list; predictions of
+/* The blocks that a context holds on its device, in the order of their addresses. The devices' allocate and release maintain the list; predictions of
  * memory read it. */
 #ifndef TESI_BLOCKS_H
 #define TESI_BLOCKS_H

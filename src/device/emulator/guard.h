@@ -1,6 +1,6 @@
 /* Memory of the emulator: pages that the host cannot access. A host read of device memory ends a program on a GPU; so
  * it does here. If the processor has protection keys, the pages belong to a key: opening and closing takes some
- * nanoseconds, and only affects the calling thread. Otherwise each block is opened by mprotect(). */
+ * nanoseconds, and only affects the calling thread. Otherwise mprotect() opens them. */
 #ifndef TESI_GUARD_H
 #define TESI_GUARD_H
 
