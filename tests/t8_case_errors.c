@@ -127,8 +127,8 @@ static const struct {
      "a.yaml:3:29: boundary.right.outflow: expected 0: transport has no other outflow"},
     {TIMED "data: {b: [1, 0]}\nadapt: {estimator: dwr, goal: {force: left}}\n",
      "a.yaml:4:39: adapt.goal.force: belongs to elasticity; u is a scalar"},
-    {TIMED "adapt: {estimator: dwr, goal: {mean: left, of: u}}\n",
-     "a.yaml:3:48: adapt.goal.of: belongs to points, and to elasticity"},
+    {TIMED "adapt: {estimator: dwr, goal: {mean: left, of: ux}}\n",
+     "a.yaml:3:48: adapt.goal.of: other functions than u belong to points, and to elasticity"},
     {"problem: elasticity\ndata: {lambda: 1, mu: 1}\nmesh: {box: {cells: [4, 4]}}\nadapt: {estimator: dwr, "
      "goal: {mean: left, integral: right}}\n",
      "a.yaml:4:31: adapt.goal: dual-weighted residuals need one goal: point, mean, integral or force"},
