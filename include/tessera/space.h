@@ -140,7 +140,7 @@ const TesSpace *tes_space_part(const TesSpace *space, int part);
  *  vector. Write to the view only where the vector may be written. Destroy it before the vector. Errors:
  *  TES_INVALID_INPUT. */
 TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int part, TesVector **view);
-/** Length of vectors; number of unknowns of all ranks, that is of nodes that are not Dirichlet nodes. */
+/** The length of vectors, and the number of unknowns of all ranks: all nodes but the Dirichlet nodes. */
 int64_t tes_space_length(const TesSpace *space);
 int64_t tes_space_dofs(const TesSpace *space);
 /** Hanging nodes, which other codes count as constrained degrees of freedom: their dofs are length + hanging. */

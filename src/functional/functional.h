@@ -11,7 +11,7 @@
 typedef struct TesiLoad {
   const TesSpace *space;
   const TesFunction *f, *const *material_f, *const *g;
-  /* Added: int h d phi_i / d x_direction, h that of the material or, where that is NULL, of all. On the host. */
+  /* Adds int h d phi_i / d x_direction, on the host, h of the cell's material or, if that is NULL, of all cells. */
   const TesFunction *h, *const *material_h;
   int direction;
 } TesiLoad;

@@ -88,7 +88,7 @@ static bool is_round(Window wide, Line line) {
   return line.ring && wide.end - wide.first == line.cells;
 }
 
-/* Layers of a ring are counted from 0 to their number, those of an open box up to its last node. */
+/* A ring has as many layers as cells times p->step; an open box has the layer of its last node too. */
 static int64_t count_layers(const Piece *p, Window w, Line line) {
   return (int64_t)(w.end - w.first) * p->step + (p->nodes && !is_round(w, line));
 }

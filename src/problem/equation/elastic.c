@@ -69,7 +69,7 @@ static void find_plane_stress(double number, int64_t n, const double *const *val
   for (int64_t i = 0; i < n; i++) out[i] = lambda[i] * (2 * mu[i] / (lambda[i] + 2 * mu[i]));
 }
 
-/* *lambda <- that of plane stress. */
+/* *lambda <- the function of plane stress. */
 static TesStatus flatten(TesContext *ctx, const TesFunction *mu, const TesFunction **lambda) {
   TesStatus status = TES_OK;
   double a, b;
