@@ -251,7 +251,7 @@ void solve_print_outcome(const Solve *s) {
   name_outcome(s->outcome, sizeof outcome, outcome);
   if (s->step_count) snprintf(steps, sizeof steps, "%d steps, ", s->step_count);
   if (!isnan(solve_rate(s)))
-    snprintf(rate, sizeof rate, ": %.3g million unknowns a second", 1e-6 * solve_rate(s));
+    snprintf(rate, sizeof rate, ": %.3g million unknowns per second", 1e-6 * solve_rate(s));
   if (s->in_time.report.steps)
     solve_log(s, TES_LOG_INFO, "%s at t = %.6g after %lld steps, %.3f s; %d iterations, %.3f s",
               s->outcome == TES_OK ? "ended" : outcome, s->in_time.report.time,

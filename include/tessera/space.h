@@ -79,13 +79,13 @@ typedef struct TesNumberingDesc {
 typedef enum TesElement {
   TES_ELEMENT_AUTO, /**< q */
   TES_ELEMENT_Q,    /**< continuous Q_k */
-  /** Velocity and pressure of flows, Raviart-Thomas RT_k x Q_k, over a box with at least two cells a direction.
+  /** Velocity and pressure of flows, Raviart-Thomas RT_k x Q_k, over a box with at least two cells per direction.
    *  Component i of the velocity is continuous of degree k + 1 in direction i (Gauss-Lobatto nodes) and
    *  discontinuous of degree k in the others (Legendre polynomials, orthonormal on each cell), the pressure is
    *  discontinuous of degree k in all directions: the divergence maps the velocities onto the pressures. A vector holds
    *  the components, then the pressure; each lexicographic, x fastest. stokes-multigrid-cui-2025 */
   TES_ELEMENT_RT,
-  /** Discontinuous Q_k over a box with at least two cells a direction: in each direction Legendre polynomials,
+  /** Discontinuous Q_k over a box with at least two cells per direction: in each direction Legendre polynomials,
    *  orthonormal on the cell of width h, sqrt((2 j + 1) / h) P_j, so that the mass matrix is 1. All entries are
    *  unknowns; values on boundaries are given weakly. Number: mode c (k + 1) + j of cell c in each direction, x
    *  fastest. */

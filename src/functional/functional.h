@@ -89,7 +89,7 @@ TesStatus tesi_error_device(const TesSpace *space, const TesVector *u, const Tes
                             double *l2, double *h1, bool *done);
 
 /* Plain, cell by cell and point by point, all basis functions at each point: the tests' oracle. b[length],
- * u[length]; q points a direction; h1 needs an `exact` that can be differentiated. */
+ * u[length]; q points per direction; h1 needs an `exact` that can be differentiated. */
 TesStatus tesi_load_ref(const TesLoadDesc *desc, bool given, int q, double *b);
 TesStatus tesi_load_component_ref(const TesiLoad *load, bool given, int q, double *b);
 TesStatus tesi_error_ref(const TesSpace *space, const double *u, const TesFunction *const *exact, int q,

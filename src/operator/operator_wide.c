@@ -20,7 +20,7 @@ typedef struct Runs {
 /* One scalar of the space, and its first entry in vectors of the rank and in wide vectors. */
 typedef struct Piece {
   bool nodes;    /* else modes, which are in one cell each */
-  int step;      /* layers a cell */
+  int step;      /* layers per cell */
   int64_t layer; /* entries of one */
   int64_t at, wide_at;
   Runs own; /* of the rank: from its vectors to wide ones */

@@ -102,7 +102,7 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
   if (p->in_time && !p->before && p->in_time->march.desc.method == TES_TIME_BACKWARD_EULER && t->peclet > 1 &&
       t->speed * p->in_time->march.dt > 1)
     tesi_log(ctx, TES_LOG_WARNING,
-             "warning: backward_euler damps what is carried over %.2g nodes a step: take crank_nicolson, "
+             "warning: backward_euler damps what is carried over %.2g nodes per step: take crank_nicolson, "
              "bdf2, or shorter steps",
              t->speed * p->in_time->march.dt);
   TES_CHECK(

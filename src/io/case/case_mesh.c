@@ -214,7 +214,7 @@ static TesStatus find_box_dim(TesiCaseReader *r) {
   const int row = tesi_case_row("mesh.box.cells"), entries = r->entries[row];
   if (!box->dim && !entries)
     return tesi_case_error(r, row, r->node[row],
-                           "%d says not whether the box is 2D or 3D: give one number a direction, e.g. "
+                           "%d says not whether the box is 2D or 3D: give one number per direction, e.g. "
                            "cells: [%d, %d], or dim as well",
                            box->cells[0], box->cells[0], box->cells[0]);
   if (!box->dim) box->dim = entries;
