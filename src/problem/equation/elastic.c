@@ -255,11 +255,12 @@ static void tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
       tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tes_function_text(desc->data.f[d]));
 }
 
-static const TesiLack lacks[] = {{TESI_HAS_CFL, "elasticity has time.step and time.tolerance"},
-                                 {TESI_HAS_BALANCE, "reports have all loads and reactions"},
-                                 {TESI_HAS_MEAN_VELOCITY, "u is a displacement"},
-                                 {TESI_HAS_GRAD_DIV, "there is no pressure"},
-                                 {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {
+    {TESI_HAS_CFL, "nothing flows through a body: take time.step or time.tolerance"},
+    {TESI_HAS_BALANCE, "reports have all loads and reactions"},
+    {TESI_HAS_MEAN_VELOCITY, "u is a displacement"},
+    {TESI_HAS_GRAD_DIV, "there is no pressure"},
+    {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_ELASTICITY,
     .element = TES_ELEMENT_Q,
