@@ -98,8 +98,8 @@ int cli_width(void);
 void cli_print_line(FILE *out, const char *line);
 /* Whether a case gives a boundary no condition, so that the default holds, 0. */
 bool cli_is_default(const TesCase *input, const TesMesh *mesh, int boundary);
-/* The number of such boundaries that have faces on this rank, and their names. */
-int cli_list_defaults(const TesCase *input, const TesMesh *mesh, size_t size, char *text);
+/* The number of such boundaries that have faces, and their names. All ranks call it. */
+int cli_list_defaults(TesContext *context, const TesCase *input, const TesMesh *mesh, size_t size, char *text);
 /* Prints a line that the next one overwrites on a terminal; in a log, a line only now and then. cli_progress_end()
  * must come before anything else is printed. */
 void cli_progress(const char *line);

@@ -17,10 +17,22 @@ static void find_faces(const TesMesh *mesh, bool *has) {
   const TesMeshInfo info = tes_mesh_info(mesh);
   for (int64_t cell = 0; cell < info.cells; cell++)
     for (int face = 0, number; face < 2 * info.dim; face++)
-      if (tes_mesh_on_boundary(mesh, cell, face, &number)) has[number] = true;
+      if (tes_mesh_on_boundary(mesh, cell, face, &number) && number >= 0) has[number] = true;
 }
 
-int cli_list_defaults(const TesCase *input, const TesMesh *mesh, size_t size, char *text) {
+/* Whether it is so on any rank; all ranks call it. */
+static bool on_any_rank(TesContext *context, bool here) {
+  const double number = here;
+  double most = number;
+  TesVector *one = NULL;
+  if (cli_ranks() && tes_vector_create(context, 1, TES_DOUBLE, &one) == TES_OK &&
+      tes_vector_set(one, &number) == TES_OK)
+    tes_vector_maximum(one, &most);
+  tes_vector_destroy(&one);
+  return most > 0;
+}
+
+int cli_list_defaults(TesContext *context, const TesCase *input, const TesMesh *mesh, size_t size, char *text) {
   const int boundaries = tes_mesh_boundaries(mesh);
   bool *has = calloc((size_t)boundaries + 1, sizeof *has);
   int count = 0;
@@ -28,7 +40,7 @@ int cli_list_defaults(const TesCase *input, const TesMesh *mesh, size_t size, ch
   if (has) find_faces(mesh, has);
   for (int i = 0; i < boundaries && has; i++) {
     const size_t length = strlen(text);
-    if (!has[i] || !cli_is_default(input, mesh, i)) continue;
+    if (!cli_is_default(input, mesh, i) || !on_any_rank(context, has[i])) continue;
     snprintf(text + length, size - length, "%s%s", count++ ? ", " : "", tes_mesh_boundary_name(mesh, i));
   }
   free(has);

@@ -26,7 +26,7 @@ TesStatus cli_scaling_print(TesContext *ctx, const TesProblemDesc *desc, bool gp
   printf("predicted %s\n%9s %12s %12s %13s %9s   %s\n",
          gpus ? "for ranks on GPUs like an NVIDIA H200, eight of a host"
               : "for ranks on hosts like this one, all its threads each",
-         "ranks", "unknowns", "GiB a rank", "ms/iteration", "speed-up", "beside the work");
+         "ranks", "unknowns", "GiB per rank", "ms/iteration", "speed-up", "beside the work");
   for (int i = 0; i < count; i++) {
     const TesProblemScaling *s = &scaling[i];
     printf("%9d %12.3g %12.3g ", s->ranks, s->unknowns, (double)s->bytes / (1 << 30));

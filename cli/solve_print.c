@@ -82,7 +82,7 @@ void solve_print_problem(const Solve *s) {
     solve_log(s, TES_LOG_INFO, "mesh      %s in %dD: %s cells on %lld trees, finest level %d, degree %d",
               domains[c->mesh.domain], mesh.dim, cells, (long long)mesh.trees, mesh.max_level,
               c->problem.degree);
-  if (c->problem.boundaries > 1 && !cli_ranks() && cli_list_defaults(c, s->mesh, sizeof names, names))
+  if (c->problem.boundaries > 1 && cli_list_defaults(s->context, c, s->mesh, sizeof names, names))
     solve_log(s, TES_LOG_INFO, "default   u = 0 on %s: the case gives no condition there", names);
   if (cli_ranks())
     solve_log(s, TES_LOG_INFO, "ranks     %d, %d thread%s each", tes_communicator_size(cli_ranks()),
@@ -251,7 +251,7 @@ void solve_print_outcome(const Solve *s) {
   name_outcome(s->outcome, sizeof outcome, outcome);
   if (s->step_count) snprintf(steps, sizeof steps, "%d steps, ", s->step_count);
   if (!isnan(solve_rate(s)))
-    snprintf(rate, sizeof rate, ": %.3g million unknowns a second", 1e-6 * solve_rate(s));
+    snprintf(rate, sizeof rate, ": %.3g million unknowns per second", 1e-6 * solve_rate(s));
   if (s->in_time.report.steps)
     solve_log(s, TES_LOG_INFO, "%s at t = %.6g after %lld steps, %.3f s; %d iterations, %.3f s",
               s->outcome == TES_OK ? "ended" : outcome, s->in_time.report.time,

@@ -565,6 +565,24 @@ solver: {tolerance: 1e-11}
 output: {values: {m: {mean: domain}}, points: {a: [0.3, 0.4]}}
 """
 # In the slow test on all numbers of ranks.
+# Slip on two planes at a small angle, each on a rank of its own: the form is symmetric.
+ROOF = """
+problem: stokes
+mesh: {box: {cells: [4, 2], upper: [2, 1]}, kind: forest, map: [x, "y*(1 + 0.1*abs(x - 1))"], geometry_degree: 1}
+space: {element: q, degree: 2}
+boundary: {left: {velocity: ["y*(1.1 - y)", 0]}, right: outflow, bottom: {velocity: [0, 0]}, top: slip}
+solver: {tolerance: 1e-11}
+output: {points: [[1, 0.5]], values: {out: {integral: right, of: u}}}
+"""
+# Slip on a slope, where one rank alone has the wall that holds the fluid along the slope.
+SLOPE = """
+problem: stokes
+mesh: {box: {cells: [6, 4], upper: [2, 1]}, kind: forest, map: ["x + 0.2*y", "y + 0.1*x"]}
+space: {element: q, degree: 3}
+boundary: {left: {pressure: 3}, right: {pressure: 1 + y}, top: slip, bottom: {velocity: [0, 0]}}
+solver: {tolerance: 1e-11}
+output: {points: [[0.9, 0.6]], values: {force: {force: bottom, of: x}, out: {integral: right, of: u*nx + v*ny}}}
+"""
 MORE = {"along": ALONG, "round": ROUND, "still_dg": STILL_DG, "free_dg": FREE_DG, "along_dg": ALONG_DG,
         "carried_dg": CARRIED_DG, "ring_dg": RING_DG, "stress": STRESS, "elastic": ELASTIC, "bracket": BRACKET,
         "free": FREE, "curved": CURVED, "waves": WAVES, "file": FILE, "plate": PLATE, "adaptive": ADAPTIVE,
@@ -572,11 +590,11 @@ MORE = {"along": ALONG, "round": ROUND, "still_dg": STILL_DG, "free_dg": FREE_DG
         "hill": HILL, "beam": BEAM, "stokes_ball": STOKES, "channel": CHANNEL, "corner": CORNER, "stream": STREAM,
         "driven": DRIVEN, "lid": LID, "stir": STIR, "past": PAST, "flume": FLUME, "mantle": MANTLE, "errors": ERRORS,
         "eddy": EDDY, "river": RIVER, "vortex": VORTEX, "ring_rt": RING_RT, "odd_dg": ODD_DG, "around_dg": AROUND_DG,
-        "steps": STEPS, "flat_steps": FLAT_STEPS, "graded": GRADED, "near": NEAR, "entry": ENTRY,
-        "direct": DIRECT, "direct_flow": DIRECT_FLOW, "given_up": GIVEN_UP, "rolls": ROLLS}
+        "steps": STEPS, "flat_steps": FLAT_STEPS, "graded": GRADED, "near": NEAR, "entry": ENTRY, "direct": DIRECT,
+        "direct_flow": DIRECT_FLOW, "given_up": GIVEN_UP, "rolls": ROLLS, "roof": ROOF, "slope": SLOPE}
 # In the quick test, on 2 ranks or 3 by turns: one of a kind.
 BRIEF = ["along", "still_dg", "along_dg", "stress", "elastic", "bracket", "curved", "file", "adaptive", "carried",
          "slip", "hill", "stokes_ball", "stream", "lid", "past", "flume", "vortex", "odd_dg", "steps", "near",
-         "entry", "direct", "given_up"]
+         "entry", "direct", "given_up", "roof", "slope"]
 # How many times the iterations of one rank there may be: blocks of ranks know no values of their neighbours.
 GROWTH = {"along": 1.4, "round": 2, "along_dg": 2.5, "ring_dg": 2, "around_dg": 1.5, "graded": 3, "near": 2, "entry": 2}

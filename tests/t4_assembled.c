@@ -240,7 +240,7 @@ static TesStatus make_refined(TesContext *ctx, int dim, bool box, TesMesh **mesh
 static int64_t check_other(TesContext *ctx, int dim, int degree, bool box, int form, TesPrecision precision) {
   static const signed char through[8] = {0, 1, 0, -1};
   static const uint8_t one[8] = {1, 0, 0, 1},
-                       several[8] = {3, 0, 2, 4, 7}; /* by boundary, a bit a component */
+                       several[8] = {3, 0, 2, 4, 7}; /* by boundary, a bit per component */
   const bool parts = form >= ELASTIC;
   TesFunction *f[] = {expression(ctx, "2 + x*y"), expression(ctx, "1 + x - z/2"), expression(ctx, "y - 2")};
   TesMesh *mesh;

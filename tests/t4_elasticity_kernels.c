@@ -169,7 +169,7 @@ static void check_blocks(TesContext *ctx, int dim, bool forest, int what) {
   const TesSpaceDesc space = {.mesh = p.mesh, .degree = 1, .components = dim, .given = given[what / 4]};
   assert_ok(ctx, tes_space_create(ctx, &space, &p.space));
   assert_ok(ctx, create(&p, what % 4 / 2 ? MASS : 0, precision, &op));
-  assert_non_null(strstr(tes_operator_info(op).description, "128 cells a block of 128 threads"));
+  assert_non_null(strstr(tes_operator_info(op).description, "128 cells per block of 128 threads"));
   check_products(&p, op, forest ? "blocks of a forest" : "blocks of a box");
   check_diagonal(&p, op, "blocks");
   tes_operator_destroy(&op);

@@ -292,7 +292,7 @@ static void integrals_are_exact(void **state) {
 
 /* ---- orders -------------------------------------------------------------------------------------------- */
 
-/* The ball, or a box of 4 2^level cells a direction. */
+/* The ball, or a box of 4 2^level cells per direction. */
 static TestPlace level_place(TesContext *ctx, bool forest, int dim, int degree, int level) {
   const int cells = 4 << level;
   const TestCase is = {forest ? TEST_BALL : TEST_BOX, dim, degree, 0, cells};

@@ -28,7 +28,7 @@ typedef struct Data {
   int n, corners, s;
   int64_t cell_nodes, cell_points, nodes, length;
   double point[MOST], weight[MOST], I[MOST * MOST], G[MOST * MOST], D[MOST * MOST], lambda;
-  double *vertices, *geometry, *x, *y, *shape; /* shape: of a point, four numbers a node */
+  double *vertices, *geometry, *x, *y, *shape; /* shape: of a point, four numbers per node */
   int32_t *index, *order;
   int64_t geometry_size;
 } Data;

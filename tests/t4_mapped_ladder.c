@@ -103,7 +103,7 @@ static void other_forms_are_refused(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* Numbers of shared memory, counted by hand for one cell of two points a direction. */
+/* Numbers of shared memory, counted by hand for one cell of two points per direction. */
 static void traffic_is_counted(void **state) {
   (void)state;
   /* matrices 8; two columns of 4 threads x 4 entries; 3 writes and 4 sums of 2 x (value, entry), 2 layers, 4 threads */

@@ -1,8 +1,7 @@
 /* Run: ctest -R t4_taylor_hood. What couples a velocity of Q_k and a pressure of Q_(k-1), and convection, against
  * the plain version from the definition: graded boxes, forests with hanging nodes, curved and skew cells, 2D and
- * 3D; that gradient and
- * divergence are transposed; polynomials whose integrals are known; terms of open boundaries; the same bits for any
- * number of threads.
+ * 3D; that gradient and divergence are transposed; polynomials whose integrals are known; terms of open boundaries;
+ * the same bits for any number of threads.
  * Labels: threads */
 #include "taylor_hood_testing.h"
 

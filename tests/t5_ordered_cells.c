@@ -1,7 +1,7 @@
 /* Run: ctest -R t5_ordered_cells. Cells in the order of the flow: a step against dense incomplete factors of the plain
  * operator, the order against the streamlines of a uniform velocity, closed paths, fill where factors are poor without
- * it, a step that solves, refusals. On
- * boxes, periodic directions, forests with hanging nodes and curved cells, on the host and in the emulator.
+ * it, a step that solves, refusals. On boxes, periodic directions, forests with hanging nodes and curved cells, on
+ * the host and in the emulator.
  * Labels: threads */
 #include "smoother/ordered_cells/ordered_cells.h"
 #include "transport_testing.h"

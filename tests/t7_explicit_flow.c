@@ -149,7 +149,7 @@ static void set_vortex(const TesiExplicitFlow *flow, TesVector *v, double t) {
   free(u);
 }
 
-/* L2 error of the velocity by 4 Gauss points a direction and cell. */
+/* L2 error of the velocity by 4 Gauss points per direction and cell. */
 static double vortex_error(const TesiExplicitFlow *flow, double t) {
   static const double point[] = {0.0694318442029737, 0.3300094782075719, 0.6699905217924281,
                                  0.9305681557970263},

@@ -100,7 +100,7 @@ static void wrong_numbers_of_problems(void **state) {
   tes_context_destroy(&ctx);
 }
 
-/* A million cells a direction: numbers that 64 bits do not hold. */
+/* A million cells per direction: numbers that 64 bits do not hold. */
 static void unknowns_beyond_counting(void **state) {
   (void)state;
   TesContext *ctx = make_context();

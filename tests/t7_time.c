@@ -1,7 +1,6 @@
 /* Run: ctest -R t7_time. Heat in time on boxes and forests against manufactured solutions that the elements hold
  * exactly, so that errors are those of time; transport against the numbers of another program, on the host and by
- * kernels. What many steps hold. Brief: 20 steps in
- * kernels in place of 100 more, 1000 of 24,000. */
+ * kernels. What many steps hold. Brief: 20 steps in kernels in place of 100 more, 1000 of 24,000. */
 #include "time_testing.h"
 
 static TesContext *ctx;

@@ -73,7 +73,8 @@ static void what_has_no_estimate_is_refused(void **state) {
   assert_output("the goal is of 'sxx', expected u or v");
   write_text(carried);
   assert_run("solve a.yaml --quiet --set \"adapt.goal={mean: domain, of: ux}\"", 2);
-  assert_output("adapt.goal.of: belongs to points, and to elasticity");
+  assert_output("adapt.goal.of: other functions than u belong to points, and to elasticity");
+  assert_run("solve a.yaml --quiet --set \"adapt.goal={mean: domain, of: u}\"", 0);
 }
 
 /* The angle of cells of a circle next to the point: 360 degrees / 32 for straight ones; none in the middle. */

@@ -74,7 +74,8 @@ static void names_of_files_have_no_control_characters(void **state) {
 static void no_iterations_are_explained(void **state) {
   (void)state;
   assert_run("solve " SQUARE " --set solver.tolerance=0.9", 0);
-  assert_output("unknowns a second\n          no iteration: full multigrid, which makes the start, met the");
+  assert_output(
+      "unknowns per second\n          no iteration: full multigrid, which makes the start, met the");
   assert_run("solve " SQUARE " --set data.f=0 --json r.json", 0);
   assert_output("converged after 0 iterations");
   assert_output("no iteration: the right-hand side is zero");
@@ -227,7 +228,7 @@ static const struct {
      "coefficient "
      "varies; use chebyshev or jacobi"},
     {ring, "local_solver: exact", "a.yaml:4:41: solver.local_solver: exact local solves need constant"},
-    {narrow, "1, 4", "a.yaml:2:21: mesh.box.cells: element rt needs two cells a direction"},
+    {narrow, "1, 4", "a.yaml:2:21: mesh.box.cells: element rt needs two cells per direction"},
     {steady, "cg", "a.yaml:4:18: solver.method: cg: transport is not symmetric"}};
 
 static void refusals_name_key_or_line(void **state) {

@@ -231,6 +231,11 @@ def refusals(folder):
     expect("--ranks inside", mpirun((2, [PROGRAM, "solve", "box.yaml", "--ranks", "2"])), folder, 2, "mpirun began")
     code, text, _, _ = call(mpirun((2, [PROGRAM, "solve", "box.yaml"])), folder, dict(ENVIRONMENT, TERM="xterm"))
     check(code == 0 and "ranks     2" in text and "\033" not in text, f"codes of a terminal in a pipe: {text!r}")
+    with open(os.path.join(folder, "ends.yaml"), "w", encoding="utf-8") as file:
+        file.write("problem: poisson\nmesh: {box: {cells: [2, 2, 6]}}\nspace: {degree: 2}\n"
+                   "boundary: {left: {neumann: 1}, front: {dirichlet: 1}}\n")
+    code, text, _, _ = call(mpirun((3, [PROGRAM, "solve", "ends.yaml"])), folder) # `back` is on the last rank alone
+    check("default   u = 0 on right, bottom, top, back: " in text, f"boundaries without a condition: {text!r}")
     expect("no mpirun", [PROGRAM, "solve", "box.yaml", "--ranks", "2"], folder, 3, "openmpi-bin",
            environment=dict(ENVIRONMENT, PATH="/nowhere"))
     code, _, errors, _ = call([PROGRAM, "solve", "box.yaml", "--ranks=2", "--quiet", "--json", "own.json"], folder)

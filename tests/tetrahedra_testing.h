@@ -132,7 +132,7 @@ static inline int *shuffled(int count, uint64_t *seed) {
   return order;
 }
 
-/* Points of a lattice of n cells a direction, in this order. */
+/* Points of a lattice of n cells per direction, in this order. */
 static inline void write_lattice(FILE *file, int dim, int n, const int *number) {
   const int side = n + 1, nodes = dim == 2 ? side * side : side * side * side;
   int *at = malloc((size_t)nodes * sizeof *at);
@@ -144,7 +144,7 @@ static inline void write_lattice(FILE *file, int dim, int n, const int *number) 
   free(at);
 }
 
-/* A unit square or cube of n cells a direction; seed 0: in order. */
+/* A unit square or cube of n cells per direction; seed 0: in order. */
 static inline void write_box(const char *path, int dim, int n, uint64_t seed) {
   const int side = n + 1, cells = dim == 2 ? n * n : n * n * n,
             nodes = dim == 2 ? side * side : side * side * side;

@@ -41,7 +41,7 @@ const char *const bench_help[] = {
     "                        adaptive: curved, or vertices for multilinear cells\n"
     "  --assembled A         adaptive: on, or off: the matrix-free operator alone (on)\n"
     "  --numbering N         bp: cells lexicographic shuffled                (lexicographic)\n"
-    "  --points N            bp: Gauss points a direction, more than the degree: 1, 2, 3      (2)\n"
+    "  --points N            bp: Gauss points per direction, more than the degree: 1, 2, 3      (2)\n"
     "  --lambda L            bp: mass with this factor in BP3 to BP6         (element vectors: 1)\n"
     "  --cells LIST          bp: cells in all, instead of --dofs; stokes: a direction (16);\n"
     "                        kershaw: a direction                            (20)\n"

@@ -155,7 +155,7 @@ def run(precondition):
 # %% [markdown]
 # ## What changes
 # Centres of cells are the nodes of a mesh of elements Q1. Its Laplacian K is not the Laplacian A of the code: h^3 A has
-# 7 entries a row, K has 27. They are equivalent: v'Kv <= h^3 v'Av <= 9 v'Kv inside, whatever h is, and 9 belongs to
+# 7 entries per row, K has 27. They are equivalent: v'Kv <= h^3 v'Av <= 9 v'Kv inside, whatever h is, and 9 belongs to
 # the shortest waves. So the V-cycle for K corrects long waves, and the diagonal of A damps the short ones before and
 # after. Arrays are read and written in the memory of CuPy.
 

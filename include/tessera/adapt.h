@@ -81,9 +81,9 @@ typedef struct TesFlowEstimate {
  *  since pressures balance residuals. In smooth flows both have the order of the errors and are mostly a few times
  *  larger. Cost: one pass over cells and faces on the host. */
 TesStatus tes_estimate_flow(const TesProblem *problem, TesFlowEstimate *estimate);
-/** eta[cells] of dual-weighted residuals, signed; steady problems. Solves the dual problem, degree + 1 <= 8, to 1e-6.
- *  Errors: TES_INVALID_INPUT (the point lies in no cell; no such boundary or material; values given where a mean is
- *  taken, or none where a force is; no such component). */
+/** eta[cells] <- the signed indicators of dual-weighted residuals of a steady problem. The dual problem has a degree
+ *  higher by one, at most 8, and is solved to 1e-6. Errors: TES_INVALID_INPUT (a point outside; an unknown boundary,
+ *  material or component; a mean where values are given, a force where none are given). */
 TesStatus tes_estimate_dwr(const TesProblem *problem, const TesGoal *goal, double *eta);
 /** mark[cells] <- 1 for the cells to be refined, 0 otherwise; returns how many. indicators are not negative.
  *  Cells whose indicators differ by less than a millionth are marked together: the mesh of symmetric data stays

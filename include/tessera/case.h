@@ -74,7 +74,7 @@ typedef struct TesCaseKey {
 /** What is known of the problem of a case before it is made. */
 typedef struct TesCaseProblem {
   bool flow;         /**< the unknowns are velocity and pressure */
-  bool vector;       /**< u has a component a direction */
+  bool vector;       /**< u has one component per direction */
   bool balance;      /**< TesProblemDesc.balance can be asked for */
   bool modes;        /**< its space is not made of nodes alone: elements rt and dg */
   bool halved;       /**< its solution is over the halved cells of the mesh: element iso */

@@ -306,8 +306,8 @@ TesStatus tes_problem_errors(const TesProblem *problem, double *l2, double *h1);
  *  count 0, moved given: the mesh keeps the points and the cells that have them, some 80 bytes per point, and later
  *  calls with exactly these points do not look for them again, with the same values. A mesh keeps the last eight sets
  *  of points until it is destroyed; tes_problem_remesh() makes another mesh.
- *  x NULL: n is p^dim, p > 1, times the cells of this rank. The points are those of a lattice with p points a direction
- *  from side to side of each cell, x fastest, and each value is that of its cell. No cell is looked for. */
+ *  x NULL: n is p^dim, p > 1, times the cells of this rank. The points are a lattice with p points per direction from
+ *  side to side of each cell, x fastest, and values are taken in this cell. No cell is looked for. */
 TesStatus tes_problem_sample(const TesProblem *problem, int64_t n, const double *x, int count,
                              const char *const *of, double *values, double *moved);
 /** A value of the solution (functional.h): means, integrals, at points of any expression in its fields; the error,

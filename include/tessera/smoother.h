@@ -118,8 +118,8 @@ typedef struct TesSmootherDesc {
   bool optimal;
   TesColours colours; /**< patches of Stokes and of discontinuous elements, which have no red-black ones */
   const TesSmootherOwn *own; /**< in place of a kind, which is auto then; NULL: none */
-  /** patches of Stokes: residuals of the whole mesh, one before each colour, in place of those inside the patches; the
-   *  same iterate, slower: for comparison */
+  /** Patches of Stokes compute the residual of the whole mesh before each colour, and not inside the patches. The
+   *  iterate is the same, and slower to compute: for comparison. */
   bool unfused;
 } TesSmootherDesc;
 

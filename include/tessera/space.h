@@ -79,13 +79,13 @@ typedef struct TesNumberingDesc {
 typedef enum TesElement {
   TES_ELEMENT_AUTO, /**< q */
   TES_ELEMENT_Q,    /**< continuous Q_k */
-  /** Velocity and pressure of flows, Raviart-Thomas RT_k x Q_k, over a box with at least two cells a direction.
+  /** Velocity and pressure of flows, Raviart-Thomas RT_k x Q_k, over a box with at least two cells per direction.
    *  Component i of the velocity is continuous of degree k + 1 in direction i (Gauss-Lobatto nodes) and
    *  discontinuous of degree k in the others (Legendre polynomials, orthonormal on each cell), the pressure is
    *  discontinuous of degree k in all directions: the divergence maps the velocities onto the pressures. A vector holds
    *  the components, then the pressure; each lexicographic, x fastest. stokes-multigrid-cui-2025 */
   TES_ELEMENT_RT,
-  /** Discontinuous Q_k over a box with at least two cells a direction: in each direction Legendre polynomials,
+  /** Discontinuous Q_k over a box with at least two cells per direction: in each direction Legendre polynomials,
    *  orthonormal on the cell of width h, sqrt((2 j + 1) / h) P_j, so that the mass matrix is 1. All entries are
    *  unknowns; values on boundaries are given weakly. Number: mode c (k + 1) + j of cell c in each direction, x
    *  fastest. */
@@ -140,7 +140,7 @@ const TesSpace *tes_space_part(const TesSpace *space, int part);
  *  vector. Write to the view only where the vector may be written. Destroy it before the vector. Errors:
  *  TES_INVALID_INPUT. */
 TesStatus tes_vector_part(const TesSpace *space, const TesVector *vector, int part, TesVector **view);
-/** Length of vectors; number of unknowns of all ranks, that is of nodes that are not Dirichlet nodes. */
+/** The length of vectors, and the number of unknowns of all ranks: all nodes but the Dirichlet nodes. */
 int64_t tes_space_length(const TesSpace *space);
 int64_t tes_space_dofs(const TesSpace *space);
 /** Hanging nodes, which other codes count as constrained degrees of freedom: their dofs are length + hanging. */

@@ -121,7 +121,7 @@ class Solution(Noun):
         return self.lattice(self.intervals(None))
 
     def lattice(self, n: int) -> Array:
-        """(n + 1)^dim points a cell."""
+        """(n + 1)^dim points per cell."""
         if self._lattices is None:
             self._lattices = {}
         mesh = self.mesh

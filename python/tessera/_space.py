@@ -133,7 +133,7 @@ class Space(Noun):
         return Vector(self.context, self.length, precision)
 
     def interpolate(self, *functions: Function | None) -> Vector:
-        """A vector of the values of functions, one a component, at the nodes."""
+        """A vector of the values of functions, one per component, at the nodes."""
         filler = Filler(self.context)
         u = self.vector()
         pointers = [filler.function(f) for f in functions]
@@ -145,7 +145,7 @@ class Space(Noun):
         return u
 
     def load(self, f: Functions | None = None, g: dict[str, Functions] | None = None) -> Vector:
-        """The vector of int f phi + int g phi: f a function or one a component, g {boundary: the same}."""
+        """The vector of int f phi + int g phi: f a function or one per component, g {boundary: the same}."""
         filler = Filler(self.context)
         desc = ffi.new("TesLoadDesc *", {"space": self._p})
         most = max(self.components, 1)

@@ -1,7 +1,7 @@
 /* The SIMD widths of this build, and the choice of functions by width. Files *_simd.c are compiled once per width
  * (tensor/simd.h). From CMake come TESI_SIMD_WIDTHS, the sum of the widths (128 is one of them but in builds for one
- * processor), and TESI_SIMD_DEGREES: degrees 1 to this have loops of
- * their own.
+ * processor), and TESI_SIMD_DEGREES:
+ * degrees 1 to this have loops of their own.
  * On x86 the narrowest width has general loops only, since every processor of the last ten years has a wider width. */
 #ifndef TESI_SIMD_BUILDS_H
 #define TESI_SIMD_BUILDS_H

@@ -129,7 +129,7 @@ static int blocks_of(int64_t n) {
   return wanted < 1 ? 1 : wanted < BLOCKS ? (int)wanted : BLOCKS;
 }
 
-/* first: `results` values a block into state->partial, one behind the values of the other blocks; second: a block
+/* first: `results` values per block into state->partial, one behind the values of the other blocks; second: a block
  * each reduces these to result[results]. arguments: of the first. */
 static TesStatus reduce(TesContext *ctx, TesPrecision precision, Operation first, Operation second,
                         int blocks, void **arguments, int results, double *result) {

@@ -8,7 +8,7 @@
 /* What a rank tells another one of the memory in which it receives. */
 typedef struct TesiLinksOffer {
   TesiShared name;
-  int64_t first, total; /* numbers before those of the other rank there, and all */
+  int64_t first, total; /* place of the first number of the other rank there; numbers of all ranks there */
   int64_t place;        /* of the other rank's flag */
 } TesiLinksOffer;
 

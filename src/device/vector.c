@@ -66,7 +66,7 @@ done:
   return status;
 }
 
-/* Of float32 numbers too the reciprocals are those of float64, rounded. */
+/* Reciprocals of float32 numbers are computed in float64 too, and rounded. */
 static void invert_double(const void *data, TesiSpan span) {
   double *const d = ((const TesVector *)data)->data;
   for (int64_t i = span.first; i < span.end; i++) d[i] = 1 / d[i];

@@ -194,8 +194,8 @@ void tesi_batch_integrate(TesiSums *sums, int64_t task, const TesiBatch *batch, 
   b->kind->add(sums, task, batch, from);
 }
 
-/* The transpose of differentiation: J^-1 has row e where the derivatives on the reference cell are 1 in direction e and
- * 0 in the others. */
+/* The transpose of differentiation. Row e of J^-1 is what `gradient` makes of derivatives on the reference cell that
+ * are 1 in direction e and 0 in the others. */
 void tesi_batch_integrate_slope(TesiSums *sums, int64_t task, const TesiBatch *batch,
                                 const TesiBatchPoints *at, int direction, const double *values, double *work) {
   const TesiBatches *b = sums->batches;

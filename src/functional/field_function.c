@@ -23,8 +23,8 @@ static void forget(void *user) {
 
 enum { POINTS = 128 };
 
-/* Values at those of n points that lie in the cell of the first point, so that the cell is read once; their cells
- * become -1. */
+/* Evaluates at all points that lie in the cell of the first one, so that the cell is read once. Their entries of
+ * `cell` become -1. */
 static void evaluate_cell(const Held *held, int first, int n, int64_t *cell, double (*xi)[3], double *out) {
   const TesMesh *mesh = held->space->mesh;
   const int64_t here = cell[first];

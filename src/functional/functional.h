@@ -11,7 +11,7 @@
 typedef struct TesiLoad {
   const TesSpace *space;
   const TesFunction *f, *const *material_f, *const *g;
-  /* Added: int h d phi_i / d x_direction, h that of the material or, where that is NULL, of all. On the host. */
+  /* Adds int h d phi_i / d x_direction, on the host, h of the cell's material or, if that is NULL, of all cells. */
   const TesFunction *h, *const *material_h;
   int direction;
 } TesiLoad;
@@ -89,7 +89,7 @@ TesStatus tesi_error_device(const TesSpace *space, const TesVector *u, const Tes
                             double *l2, double *h1, bool *done);
 
 /* Plain, cell by cell and point by point, all basis functions at each point: the tests' oracle. b[length],
- * u[length]; q points a direction; h1 needs an `exact` that can be differentiated. */
+ * u[length]; q points per direction; h1 needs an `exact` that can be differentiated. */
 TesStatus tesi_load_ref(const TesLoadDesc *desc, bool given, int q, double *b);
 TesStatus tesi_load_component_ref(const TesiLoad *load, bool given, int q, double *b);
 TesStatus tesi_error_ref(const TesSpace *space, const double *u, const TesFunction *const *exact, int q,

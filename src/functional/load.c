@@ -17,7 +17,7 @@ static int batches_at_once(const TesiBatches *b) {
   return tesi_max(1, tesi_min(BATCHES, (int)(POINTS / tesi_batches_array(b))));
 }
 
-/* The functions of the batch's lanes, those of their materials or of all; whether there is one. */
+/* f[lane] <- the function of the cell's material, or the function of all cells. Returns whether there is one. */
 static bool sources(const TesiBatches *b, const TesFunction *all, const TesFunction *const *by_material,
                     const TesiBatch *batch, const TesFunction *f[TESI_BATCH]) {
   bool any = false;

@@ -128,7 +128,7 @@ static TesStatus differentiate(TesContext *ctx, int dim, const TesFunction *f, T
   return TES_OK;
 }
 
-/* Points a direction. */
+/* Points per direction. */
 static int choose_points(const TesSpace *space, bool symbolic) {
   const int q = space->degree + (symbolic ? 3 : 6);
   return tesi_space_box(space) ? q : tesi_min(q, TESI_GEOMETRY_POINTS);

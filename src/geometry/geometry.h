@@ -25,7 +25,7 @@ struct TesiGeometry {
   atomic_int references;
   TesContext *context;
   TesiGeometryKind kind;
-  int dim, degree; /* m of Q_m; 1 for affine, trilinear, and for the map before an analytic map */
+  int dim, degree; /* m of Q_m; 1: affine or trilinear, which may be followed by an analytic map */
   int64_t cells, cell_nodes;
   double *nodes;       /* [cells][(m+1)^dim][dim] */
   int32_t *vertices;   /* [cells][2^dim]; NULL: no numbers of vertices */
@@ -75,9 +75,9 @@ TesStatus tesi_geometry_number(const TesiGeometry *geometry, const TesNumberingD
 
 /* Points of cells first .. first + count - 1 at the tensor product of q points in [0, 1] per direction; B, G [q][m+1]
  * are the values and derivatives at these points of the Gauss-Lobatto basis of the geometry's degree. With n = count
- * q^dim,
- * point of cell c at c q^dim + lexicographic:
- * x[3][n] (2D: x[2] is 0), J[dim*dim][n] with J[r * dim + c] = d x_r / d xi_c. */
+ * q^dim, point of cell c at c q^dim + lexicographic:
+ * x[3][n] (2D: x[2] is 0), J[dim*dim][n] with
+ * J[r * dim + c] = d x_r / d xi_c. */
 void tesi_geometry_tensor(const TesiGeometry *g, int64_t first, int64_t count, int q, const double *B,
                           const double *G, double *x, double *J);
 /* The same at points of a face, with tables of n = m + 1 nodes: x[3][q^(dim-1)], J[dim*dim][q^(dim-1)]. */

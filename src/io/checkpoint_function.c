@@ -54,7 +54,7 @@ static TesStatus find(const TesCheckpoint *checkpoint, const char *path, const c
   *found = (Found){.field = rate ? "u_t" : first_field(checkpoint),
                    .component = known && !pressure ? (int)(at - "uvw") : dim};
   TES_CHECK(known, "checkpoints have no field '%.40s': they have u, v, w, p, ut, vt and wt", name);
-  if (pressure && space->element->nodal && space->degree > 1 && tes_checkpoint_values(checkpoint, "pressure"))
+  if (pressure && space->element->nodal && tes_checkpoint_values(checkpoint, "pressure"))
     *found = (Found){.field = "pressure", .padded = true};
   else
     TES_CHECK(found->field && tes_checkpoint_values(checkpoint, found->field) &&
@@ -83,15 +83,47 @@ done:
   return status;
 }
 
+/* The mesh whose halved cells are the cells of a box. */
+static TesStatus join_halves(const TesMesh *fine, TesMesh **mesh) {
+  TesContext *ctx = fine->context;
+  TesStatus status = TES_OK;
+  double *x[3] = {NULL};
+  TesMeshDesc desc = {.dim = fine->dim, .kind = TES_MESH_BOX};
+  for (int d = 0; d < fine->dim; d++) {
+    desc.cells[d] = fine->box[d] / 2;
+    TES_ALLOC(&x[d], desc.cells[d] + 1);
+    for (int i = 0; i <= desc.cells[d]; i++) x[d][i] = fine->coordinates[d][2 * i];
+    desc.coordinates[d] = x[d];
+  }
+  TES_TRY(tes_mesh_create(ctx, &desc, mesh));
+done:
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &x[d]);
+  return status;
+}
+
+/* The pressure beside a velocity of Q_k is of Q_(k-1). Beside Q_1 it is of Q_1, and its cells are twice as wide. */
+static TesStatus create_pressure(const TesSpace *velocity, TesSpace **pressure) {
+  TesContext *ctx = velocity->context;
+  TesStatus status = TES_OK;
+  TesMesh *wide = NULL;
+  TesSpaceDesc desc = {.mesh = velocity->mesh, .degree = velocity->degree - 1};
+  if (velocity->degree == 1) {
+    TES_TRY(join_halves(velocity->mesh, &wide));
+    desc = (TesSpaceDesc){.mesh = wide, .degree = 1};
+  }
+  TES_TRY(tes_space_create(ctx, &desc, pressure));
+done:
+  tes_mesh_destroy(&wide);
+  return status;
+}
+
 static TesStatus create_of_nodes(const TesSpace *space, const double *values, const Found *found,
                                  const char *text, TesFunction **function) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesSpace *pressure = NULL;
   TesVector *vector = NULL;
-  if (found->padded)
-    TES_TRY(
-        tes_space_create(ctx, &(TesSpaceDesc){.mesh = space->mesh, .degree = space->degree - 1}, &pressure));
+  if (found->padded) TES_TRY(create_pressure(space, &pressure));
   const TesSpace *all = pressure ? pressure : space;
   TES_TRY(tes_vector_create(ctx, all->length, TES_DOUBLE, &vector));
   TES_TRY(tes_vector_set(vector, values));

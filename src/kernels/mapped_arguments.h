@@ -16,16 +16,16 @@ typedef struct TeskMapped {
   /* stored: [cell][s][q^dim]; vertices: coefficients of the trilinear map, [cell][7][3] (mapped_geometry.h), 2D:
    * [cell][4][2], vertices; affine: [cell][s]; halves: [cell] (s + 1) / 2 words per point with two factors in float16
    * each, the first factor in the lower bits, [(s + 1) / 2][q^dim], then the float32 factor of all of them; weights:
-   * [cell] w a / |J| [q^dim], with a mass c w |J| [q^dim], then
-   * the monomials of the cell's polynomial of degree m = CELL_DEGREE but the constant, [(m+1)^dim - 1][dim], x
-   * fastest. Copies of whole 16 bytes reach up to 15 bytes behind the last cell. */
+   * [cell] w a / |J| [q^dim], with a mass c w |J| [q^dim], then the monomials of the cell's polynomial of degree
+   * m = CELL_DEGREE but the constant, [(m+1)^dim - 1][dim], x fastest. Copies of whole 16 bytes reach up to 15 bytes
+   * behind the last cell. */
   const void *geometry;
   double stiffness, mass; /* factors of the two terms: a (1 where the factors include it) and lambda c */
   long long ahead;        /* the index of block b + ahead is brought into the L2 cache by block b */
   long long zeros;        /* in kernels with MEET: the length of y */
   int *meeting;           /* [2], zero at the beginning */
   double *parts; /* [TESK_MAPPED_PARTS], added to: x . y in parts, where the kernel was made with dot */
-  double point[TESK_MAPPED_POINTS], weight[TESK_MAPPED_POINTS]; /* of a direction, on [0, 1] */
+  double point[TESK_MAPPED_POINTS], weight[TESK_MAPPED_POINTS]; /* the 1D quadrature rule on [0, 1] */
 } TeskMapped;
 
 #endif

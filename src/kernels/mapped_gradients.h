@@ -1,11 +1,12 @@
 /* Nodes to gradients at the points and back where points are not nodes, for mapped.cu, which includes this. The 1D
  * matrices, values I and derivatives G = D I, are applied on the way, so that only n layers of q x q numbers go
  * through shared memory, three per node:
- *   y-lines (k, i) [n^2]: u -> I u, G u | x-lines (k, j) [n q]: I I u, G I u, I G u | z-lines (j, i) [q^2]:
- *   gradient in registers
- * and backwards: 4 barriers per cell and 8 n^2 q + 12 n q^2 numbers written or read, against 8 barriers and 4 n^2 q +
- * 4 n q^2 + 15 q^3 numbers with interpolation first and derivatives at the points. This is fewer while q is small;
- * arithmetic is then about the same. */
+ *   y-lines (k, i) [n^2]  u -> I u, G u
+ *   x-lines (k, j) [n q]  I I u, G I u, I G u
+ *   z-lines (j, i) [q^2]  the gradient in registers, and the same way back
+ * This takes 4 barriers per cell and 8 n^2 q + 12 n q^2 numbers written or read. With interpolation first and
+ * derivatives at the points it would be 8 barriers and 4 n^2 q + 4 n q^2 + 15 q^3 numbers, which is more while q is
+ * small; arithmetic is then about the same. */
 #ifndef TESK_MAPPED_GRADIENTS_H
 #define TESK_MAPPED_GRADIENTS_H
 

@@ -78,8 +78,8 @@ TESK_DEVICE void hang_line(const Hanging *h, const int d, const int transposed) 
   MULTIPLY_BY_W(in, line[i * step])
 }
 
-/* v: the thread's own line, `own` its place in shared memory; from nodes of the coarse side to the cell's own nodes,
- * or transposed. The directions may come in any order. */
+/* Interpolates from nodes of the coarse side to the cell's own nodes, or applies the transpose. v is the thread's line,
+ * and `own` is the place of the line in shared memory. The order of the directions does not matter. */
 TESK_DEVICE void hang(const Hanging *h, const int transposed, int t, real *own, const int step, real v[N]) {
   hang_own(h, transposed, v);
   if (!(h->directions & (1 | 1 << ACROSS))) return;

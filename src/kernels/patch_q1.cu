@@ -11,7 +11,7 @@
  * vertices. Macros: real, DIM, THREADS; MIN_BLOCKS and STAGED of the plane kernel. */
 #include "kernel.h"
 
-#define ROWS 16 /* rows a block */
+#define ROWS 16 /* rows per block */
 
 /* Stencil: s[i][j], i = 0: same x, 1: neighbouring x; j = 0: own row, 1: dy, 2: dz, 3: dy and dz. */
 typedef struct TeskStencil {

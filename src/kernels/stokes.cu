@@ -9,7 +9,7 @@
  * Of flows in time, any degree:
  *   mass:       y_i += factor Mc x_i along i: 3 numbers per entry
  *   divergence: y = sum over i of D u_i, parts of sum over i of |D u_i|^2: 2 numbers an entry of the pressure and
- *               1 of a velocity; shared memory: a double a thread
+ *               1 of a velocity; shared memory: a double per thread
  * Macros: real; of `across` and `rows` in_real and out_real, the types of x and y. */
 #include "kernel.h"
 

@@ -64,7 +64,7 @@ TESK_DEVICE Side side_of(int number) {
   return f;
 }
 
-/* The component of a field; for the last field (SYMMETRIC) the normal. */
+/* The component that a field is of. The last field (SYMMETRIC) is of the component along the normal. */
 TESK_DEVICE int component_of(const Side *f, int field) {
   return field == 2 * ACROSS ? f->d : field % ACROSS ? f->b : f->a;
 }

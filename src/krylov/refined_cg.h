@@ -20,7 +20,7 @@ TesStatus tesi_refined_use(TesiRefined *refined, const TesOperator *op, const Te
 
 /* r <- the residual of x, and its norm. */
 typedef TesStatus (*TesiRefinedResidual)(void *user, const TesVector *x, TesVector *r, double *norm);
-/* x <- x + about A^-1 r until |r| <= target, of which r and norm are given for x. A pass in float32 reduces the
+/* x <- x + about A^-1 r until |r| <= target; r is the residual of x, and norm is |r|. A pass in float32 reduces the
  * residual by at most four digits. Its own residual is trusted during the pass, and the true residual is recomputed
  * after it. r is overwritten. If the residual no longer falls and has the size of rounding (floor.h), the call
  * succeeds. Errors: as tesi_jacobi_cg(). */

@@ -144,10 +144,9 @@ static void choose_restart(TesSolver *s) {
                column = (size_t)s->desc.op->length * 2 * size;
   s->desc.restart = USUAL;
   if (!is_queued(s) || s->desc.method != TES_METHOD_GMRES) return;
-  double spent = -(double)tesi_context_device(s->context)->available(s->context);
-  tesi_reduce(s->context, TESI_MAXIMUM, 1, &spent); /* the least of all ranks */
-  const double available = -spent;
-  s->desc.restart = (int)fmax(LEAST, fmin(USUAL, available / 2 / (double)column));
+  double few = -(double)tesi_context_device(s->context)->available(s->context) / 2 / ((double)column + 1);
+  tesi_reduce(s->context, TESI_MAXIMUM, 1, &few); /* the rank with the least room decides */
+  s->desc.restart = (int)fmax(LEAST, fmin(USUAL, -few));
   s->spare = (size_t)(s->desc.restart - LEAST) * column;
 }
 

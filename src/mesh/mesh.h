@@ -20,12 +20,12 @@ struct TesMesh {
   TesMeshKind kind; /* never auto */
   int dim, max_level;
   int64_t cells;
-  /* Kind box, and cells of a deformed box: cells a direction, 0: neither. */
+  /* Cells per direction of a box, deformed or not; 0: the mesh is no box. */
   int box[3];
   double *coordinates[3]; /* [box[d] + 1]; {0, 1} in directions that do not exist */
   bool box_periodic[3];   /* of kind box: opposite faces are one */
   TesiWindow window[3];   /* of kind box */
-  /* Kind forest, and cells made of trees: the coarse mesh, NULL: neither. Cells of trees are their own leaves. */
+  /* The coarse mesh of a forest, or of cells made of trees, which are their own leaves; NULL: there are no trees. */
   TesiTrees *coarse;
   const TesiP4est *p4est; /* the functions; NULL: cells of trees */
   void *forest;           /* of p4est */

@@ -9,7 +9,7 @@
 #include "space/space.h"
 
 /* Nodes of a level that is solved as it is, rather than with a lower degree below it. On boxes, which end with two
- * cells a direction, this is for elasticity, whose components are solved together: 9^3 nodes of degree 4 take longer
+ * cells per direction, this is for elasticity, whose components are solved together: 9^3 nodes of degree 4 take longer
  * than all levels above. Degree 2 is the least there: degree 1 locks in the few long cells of a beam. */
 enum { MAX_LEVELS = TESI_MULTIGRID_LEVELS, SMALL = 1000, SMALL_COUPLED = 150 };
 
@@ -195,7 +195,7 @@ TesStatus tesi_multigrid_spaces(const TesMultigridDesc *desc, TesSpace *space[TE
   const bool box = finest->mesh->kind == TES_MESH_BOX, couples = desc->op->kind == &tesi_operator_elasticity;
   bool ended = false;
   TES_TRY(coarsen_meshes(&s, desc->coarse_dofs, box && couples, &ended));
-  const bool few = box && !ended; /* cells: two a direction */
+  const bool few = box && !ended; /* cells: two per direction */
   const int64_t small = few ? SMALL_COUPLED : SMALL;
   if (!box || couples)
     TES_TRY(coarsen_degrees(&s, desc->coarse_dofs > small ? desc->coarse_dofs : small,

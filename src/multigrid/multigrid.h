@@ -44,7 +44,7 @@ struct TesiCoarse *tesi_multigrid_coarse(const TesMultigrid *multigrid);
 
 /* Of Stokes: x <- a velocity with the divergence of b, whose rows of velocities are zero, and a pressure: a cycle that
  * smooths with the first colour of the vertex patches alone, an eighth of a sweep in 3D. The others leave a divergence
- * as it is. serves: all levels have such patches and an even number of cells a direction. */
+ * as it is. serves: all levels have such patches and an even number of cells per direction. */
 bool tesi_multigrid_serves_divergence(const TesMultigrid *multigrid);
 TesStatus tesi_multigrid_divergence(TesMultigrid *multigrid, const TesVector *b, TesVector *x);
 

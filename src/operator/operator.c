@@ -25,7 +25,7 @@ static TesStatus check_desc(TesContext *ctx, const TesOperatorDesc *desc) {
             "conflicts are %d, expected 0..2", (int)desc->conflicts);
   const int degree = desc->space->degree;
   TES_CHECK(desc->points == 0 || (desc->points > degree && desc->points <= degree + 3),
-            "%d points a direction, expected degree + 1 .. degree + 3, or 0", desc->points);
+            "%d points per direction, expected degree + 1 .. degree + 3, or 0", desc->points);
 done:
   return status;
 }

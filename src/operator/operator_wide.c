@@ -20,7 +20,7 @@ typedef struct Runs {
 /* One scalar of the space, and its first entry in vectors of the rank and in wide vectors. */
 typedef struct Piece {
   bool nodes;    /* else modes, which are in one cell each */
-  int step;      /* layers a cell */
+  int step;      /* layers per cell */
   int64_t layer; /* entries of one */
   int64_t at, wide_at;
   Runs own; /* of the rank: from its vectors to wide ones */
@@ -88,7 +88,7 @@ static bool is_round(Window wide, Line line) {
   return line.ring && wide.end - wide.first == line.cells;
 }
 
-/* Layers of a ring are counted from 0 to their number, those of an open box up to its last node. */
+/* A ring has as many layers as cells times p->step; an open box has the layer of its last node too. */
 static int64_t count_layers(const Piece *p, Window w, Line line) {
   return (int64_t)(w.end - w.first) * p->step + (p->nodes && !is_round(w, line));
 }

@@ -12,7 +12,7 @@ typedef struct TesiTrial {
   TesVector *x, *y; /* x has values */
 } TesiTrial;
 
-/* Of a form like that of op, in a context of the caller. To be destroyed after failure too. */
+/* Makes a trial with the form of op, in a context of the caller. It must be destroyed after failure too. */
 TesStatus tesi_trial_create(TesContext *ctx, const TesOperator *op, const int cells[3], TesiTrial *trial);
 void tesi_trial_destroy(TesiTrial *trial);
 /* Asks for all programs of the candidates, so that the compiler gets them before the first is waited for. tables: for

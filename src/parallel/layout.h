@@ -14,7 +14,7 @@ enum { TESI_BLOCKS = 8 };
 
 typedef struct TesiOwned {
   int64_t start, owned; /* entries start .. start + owned - 1 are owned */
-  int64_t first;        /* number of the first owned entry among those of all ranks, block after block */
+  int64_t first; /* number of the first owned entry, if the entries of all ranks are counted block after block */
 } TesiOwned;
 
 typedef struct TesiLayout {

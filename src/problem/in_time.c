@@ -402,11 +402,12 @@ static TesStatus create_carrier(TesProblem *p) {
                               &it->carrier));
   const double crossed = it->march.dt * tesi_steps_rate(p);
   if (it->march.desc.step > 0 && crossed > NODES / 10. && !p->before)
-    tesi_log(ctx, TES_LOG_WARNING,
-             "warning: the velocity crosses %.2g distances of nodes a step; steps of imex_bdf2 are stable up "
-             "to about "
-             "%.1g: take time.step %.2g or less, or time.cfl",
-             crossed, NODES / 10., it->march.dt * NODES / 10 / crossed);
+    tesi_log(
+        ctx, TES_LOG_WARNING,
+        "warning: the velocity crosses %.2g distances of nodes per step; steps of imex_bdf2 are stable up "
+        "to about "
+        "%.1g: take time.step %.2g or less, or time.cfl",
+        crossed, NODES / 10., it->march.dt * NODES / 10 / crossed);
 done:
   return status;
 }

@@ -102,7 +102,7 @@ static TesStatus check_transport(const TesProblem *p, const TesiTransport *t) {
   if (p->in_time && !p->before && p->in_time->march.desc.method == TES_TIME_BACKWARD_EULER && t->peclet > 1 &&
       t->speed * p->in_time->march.dt > 1)
     tesi_log(ctx, TES_LOG_WARNING,
-             "warning: backward_euler damps what is carried over %.2g nodes a step: take crank_nicolson, "
+             "warning: backward_euler damps what is carried over %.2g nodes per step: take crank_nicolson, "
              "bdf2, or shorter steps",
              t->speed * p->in_time->march.dt);
   TES_CHECK(
@@ -142,11 +142,12 @@ TesStatus tesi_problem_create_full(const TesProblem *p, TesSpace **full) {
 static int64_t most_in_few_launches(const TesProblem *p) {
   enum { ONE_BLOCK = 1200, BOX = 36000, FINER = 16 };
   const TesOperator *op = p->levels;
-  if (tesi_is_separable(op) && (op->space->dim == 2 || op->length < FINER * ONE_BLOCK)) return ONE_BLOCK;
-  if (tesi_is_separable(op)) return op->length / FINER < BOX ? op->length / FINER : BOX;
+  const int64_t length = op->space->layout->global / tesi_ranks(op->context); /* the same on all ranks */
+  if (tesi_is_separable(op) && (op->space->dim == 2 || length < FINER * ONE_BLOCK)) return ONE_BLOCK;
+  if (tesi_is_separable(op)) return length / FINER < BOX ? length / FINER : BOX;
   if (op->kind != &tesi_operator_elasticity && op->kind != &tesi_operator_mapped) return 0;
-  const int64_t part = op->length / FINER; /* a small problem keeps its levels */
-  const int64_t room = p->in_time ? part : (int64_t)sqrt((double)op->length);
+  const int64_t part = length / FINER; /* a small problem keeps its levels */
+  const int64_t room = p->in_time ? part : (int64_t)sqrt((double)length);
   const int64_t most = part < room ? part : room;
   return most < TESI_COARSE_DENSE ? most : TESI_COARSE_DENSE;
 }

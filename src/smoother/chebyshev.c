@@ -1,16 +1,14 @@
 /* Chebyshev: x <- x + p(B A) B (b - A x). With lambda the largest eigenvalue of B A, 1 - t p(t) is
- *   without ratio  the polynomial of the fourth kind W_m(1 - 2 t / L) / (2 m + 1), L = 1.05 lambda, W_m(cos a) =
- *   sin((m + 1/2) a) / sin(a/2): of all
- *                  polynomials the one with the least sqrt(t) |1 - t p(t)| on [0, L], which bounds a V-cycle
- *                  (Lottes, Optimal polynomial
- *                  smoothers for multigrid V-cycles, 2023, algorithm 1). It needs no lower end.
+ *   without ratio  the polynomial of the fourth kind, W_m(1 - 2 t / L) / (2 m + 1), with L = 1.05 lambda and
+ *                  W_m(cos a) = sin((m + 1/2) a) / sin(a/2). Of all polynomials it has the least sqrt(t) |1 - t p(t)|
+ *                  on [0, L], which bounds a V-cycle (Lottes, Optimal polynomial smoothers for multigrid V-cycles,
+ *                  2023, algorithm 1). It needs no lower end of the interval.
  *   optimal        the polynomial of optimal_roots.h on the same interval
- *   with ratio     that of the first kind of [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad, Iterative
- *   Methods for Sparse Linear Systems,
- *                  2nd ed., algorithm 12.1).
- * The optimal polynomial, and on devices with kernels up to degree 8 that of the fourth kind too, is a product of m
- * Richardson steps in Leja's order. They need no p, 8 of 28 bytes of a float32 pass. The host keeps p, and with it the
- * bits of its results.
+ *   with ratio     the polynomial of the first kind for [lambda/ratio, 1.2 lambda], scaled to 1 at t = 0 (Saad,
+ *                  Iterative Methods for Sparse Linear Systems, 2nd ed., algorithm 12.1)
+ * The optimal polynomial is a product of m Richardson steps in Leja's order. So is the polynomial of the fourth kind on
+ * devices with kernels, up to degree 8. Such steps need no vector p, which is 8 of 28 bytes of a float32 pass. The host
+ * keeps p for the polynomial of the fourth kind, so that its results keep their bits.
  * B: D^-1 (chebyshev), or cell patches (cell_patch), whose outer weights W take the place of D^-1 in the update.
  *
  * With D^-1 a step is one residual and one fused pass over r, D^-1, p, x: 4 reads, 2 writes; without p 3 and 1. From a

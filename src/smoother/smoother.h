@@ -72,10 +72,10 @@ struct TesSmoother {
   double ratio; /* chebyshev; 0: the fourth kind */
   bool optimal; /* chebyshev of the fourth kind */
   bool red_black, lexicographic,
-      unfused; /* patches of stokes operators: more colours; residuals of all the mesh, for tests */
+      unfused; /* patches of stokes operators: more colours; residuals of the whole mesh, for tests */
   bool symmetric;
-  const TesSmoother *below; /* while it is made: that of the next coarser level, or NULL */
-  double lambda[2];         /* chebyshev with D^-1: its estimate, and that of the level below; 0: none */
+  const TesSmoother *below; /* while this one is made: the smoother of the next coarser level, or NULL */
+  double lambda[2]; /* chebyshev with D^-1: the estimates for this level and the level below; 0: none */
   void *plan;
   char description[160];
 };

@@ -12,7 +12,7 @@ typedef struct TesiElement {
   bool weak;          /* values on boundaries are given weakly: all entries are unknowns */
   int usual;          /* the default degree */
   int most;           /* the highest degree; 0: it depends on the kind of mesh */
-  int version;        /* highest degree in checkpoints; 0: it depends on the kind of mesh */
+  int version;        /* format version of checkpoints; 0: the kind of mesh decides */
 } TesiElement;
 
 /* Words of case files, in the order of TesElement. */

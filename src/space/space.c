@@ -51,7 +51,7 @@ static TesStatus check_cells(const TesSpace *s) {
   TesStatus status = TES_OK;
   for (int d = 0; d < s->dim; d++)
     TES_CHECK(s->mesh->window[d].cells >= 2,
-              "mesh.box.cells: element %s needs two cells a direction at least, there is one in %c",
+              "mesh.box.cells: element %s needs two cells per direction at least, there is one in %c",
               tesi_element_words[s->element->element], "xyz"[d]);
   double numbers = s->parts;
   for (int d = 0; d < s->dim; d++) numbers *= (s->degree + 1.0) * s->mesh->box[d] + 1;

@@ -114,7 +114,7 @@ TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int d
 TesStatus tesi_space_fill_axes(TesSpace *space, int along);
 /* space->layout, of a box of which ranks have layers: each owns all of its nodes but those on its lower cut. */
 TesStatus tesi_space_lay_out(TesSpace *space);
-/* The only part of a space of one component, whose length is set, is itself. */
+/* A space of one component becomes its own only part. Its length must be set. */
 void tesi_space_be_own_part(TesSpace *space);
 TesStatus tesi_space_new(TesContext *ctx, const TesMesh *mesh, int degree, const TesiElement *element,
                          TesSpace **space);

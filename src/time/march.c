@@ -77,10 +77,11 @@ static TesStatus watch(TesContext *ctx, TesiMarch *m, const TesiScheme *s, doubl
                least = fmax(m->desc.min_step, 1e-12 * (m->desc.end - m->desc.start));
   if (!m->varies && !m->warned && s->stable > 0 && courant > s->stable) {
     m->warned = true;
-    tesi_log(ctx, TES_LOG_WARNING,
-             "warning: the flow crosses %.2g node distances a step of %.3g at t = %.6g; steps are stable up "
-             "to about %.1g: take time.step %.2g or less, or time.cfl",
-             courant, dt, m->time, s->stable, 0.5 / courant * dt);
+    tesi_log(
+        ctx, TES_LOG_WARNING,
+        "warning: the flow crosses %.2g node distances per step of %.3g at t = %.6g; steps are stable up "
+        "to about %.1g: take time.step %.2g or less, or time.cfl",
+        courant, dt, m->time, s->stable, 0.5 / courant * dt);
   }
   if (!(dt >= least * (1 - 1e-9)) && !(dt >= left * (1 - 1e-9)))
     TES_FAIL(TES_STEP_TOO_SMALL, "a step of %.3g at t = %.6g is shorter than %s, %.3g", dt, m->time,

@@ -210,8 +210,8 @@ static bool reserve(size_t shared) {
 bool tesi_fiber_launch(const TeskKernel *kernel, TeskDim grid, unsigned threads, size_t shared,
                        void **arguments, char *message, size_t message_size) {
   if (threads < 1 || threads > (unsigned)kernel->max_threads || threads > MAX_THREADS) {
-    snprintf(message, message_size, "%s: %u threads a block, at most %d were promised", kernel->name, threads,
-             kernel->max_threads);
+    snprintf(message, message_size, "%s: %u threads per block, at most %d were promised", kernel->name,
+             threads, kernel->max_threads);
     return false;
   }
   if (!reserve(shared)) {

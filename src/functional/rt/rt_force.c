@@ -1,9 +1,9 @@
 /* Forces on the faces of the box, by the residual of the equation. With v = phi(x_d) e_d, phi = 1 on the face with
  * normal d and 0 from the second layer of cells on,
  *   int over the face (sigma n)_d = int over the layer sigma_dd phi' + (alpha u_d - f_d) phi
- *                                   - sum over other boundary faces of the layer int (sigma n)_d phi,
- * in time with u_t and convection, tested with phi e_d, beside alpha u_d,
- * where the stress of a tangential component on a face with given velocity is that of the form,
+ *                                   - sum over other boundary faces of the layer int (sigma n)_d phi.
+ * In time u_t and convection, tested with phi e_d, stand beside alpha u_d. The stress of a tangential component on a
+ * face with given velocity is taken from the form:
  *   (sigma n)_i = nu (du_i/dn - gamma (u_i - g_i)), and + nu du_n/dx_i with the symmetric gradient.
  * Across inner faces phi e_d does not jump, and has no normal derivative. */
 #include <math.h>
@@ -184,7 +184,7 @@ done:
   return status;
 }
 
-/* Convection tested with phi e_d: 1 is sqrt(area) times the mode 0 of each cell across. */
+/* Convection tested with phi e_d. Across, phi is 1, which is sqrt(area) times mode 0 of each cell. */
 static TesStatus sum_carried(const Force *f, double *sum) {
   TesContext *ctx = f->context;
   TesStatus status = TES_OK;

@@ -99,7 +99,7 @@ TesStatus tesi_case_check_elasticity(TesiCaseReader *r) {
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     const TesiYaml *node = tesi_case_given(r, lists[i]);
     if (node && node->kind == TESI_YAML_SCALAR)
-      TES_TRY(tesi_case_refuse(r, lists[i], "expected a list of expressions, one a direction"));
+      TES_TRY(tesi_case_refuse(r, lists[i], "expected a list of expressions, one per direction"));
   }
   if (!tesi_case_given(r, "data.density")) tes_function_destroy(&d->reaction);
   TES_TRY(check_number(r, "data.density", d->reaction, 0, 1e300, "a number > 0"));

@@ -168,10 +168,10 @@ static TesStatus check_adapt(TesiCaseReader *r) {
     return tesi_case_error(r, tesi_case_row("adapt.goal"), goal ? goal : node,
                            "dual-weighted residuals need one goal: point, mean, integral or force");
   if (goals && !tesi_case_has(r, TESI_HAS_FORCE_GOAL) && c->adapt.goal.kind != TES_GOAL_POINT &&
-      tesi_case_given(r, "adapt.goal.of")) {
+      tesi_case_given(r, "adapt.goal.of") && r->draft.goal_of && strcmp(r->draft.goal_of, "u")) {
     char others[TESI_REASON];
     tesi_support_who(TESI_HAS_FORCE_GOAL, others);
-    return tesi_case_refuse(r, "adapt.goal.of", "belongs to points, and to %s", others);
+    return tesi_case_refuse(r, "adapt.goal.of", "other functions than u belong to points, and to %s", others);
   }
   if (c->adaptive && c->adapt.estimator == TES_ESTIMATE_RESIDUAL && goal)
     return tesi_case_error(r, tesi_case_row("adapt.goal"), goal,
@@ -214,7 +214,7 @@ static TesStatus find_box_dim(TesiCaseReader *r) {
   const int row = tesi_case_row("mesh.box.cells"), entries = r->entries[row];
   if (!box->dim && !entries)
     return tesi_case_error(r, row, r->node[row],
-                           "%d says not whether the box is 2D or 3D: give one number a direction, e.g. "
+                           "%d says not whether the box is 2D or 3D: give one number per direction, e.g. "
                            "cells: [%d, %d], or dim as well",
                            box->cells[0], box->cells[0], box->cells[0]);
   if (!box->dim) box->dim = entries;

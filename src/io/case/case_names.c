@@ -177,7 +177,7 @@ static TesStatus read_load(TesiCaseReader *r, const TesiYaml *node, const TesFun
   const TesStatus status = node->kind == TESI_YAML_LIST
                                ? tesi_case_value(r, tesi_case_row("data.f"), node)
                                : tesi_case_error(r, tesi_case_row("data.f"), node,
-                                                 "expected a list of expressions, one a direction");
+                                                 "expected a list of expressions, one per direction");
   for (int c = 0; c < 3; c++) f[c] = r->draft.f[c];
   memcpy(r->draft.f, kept, sizeof kept);
   return status;

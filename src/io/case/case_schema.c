@@ -164,7 +164,7 @@ const TesiKey tesi_case_keys[] = {
            "cells + 1 coordinates, ascending (`lower` and `upper` may then be left out)"},
   {.path = "mesh.box.spacing.y", .type = TESI_KEY_SPACING, .fallback_note = "equal cells", .help = "the same in y"},
   {.path = "mesh.box.spacing.z", .type = TESI_KEY_SPACING, .fallback_note = "equal cells", .help = "the same in z"},
-  {.path = "mesh.box.periodic", .type = TESI_KEY_CHOICE, .target = AT(periodic), /* a bit a direction */
+  {.path = "mesh.box.periodic", .type = TESI_KEY_CHOICE, .target = AT(periodic), /* a bit per direction */
    .choices = WORDS("none", "x", "y", "xy", "z", "xz", "yz", "xyz"), .fallback = "none",
    .help = "directions in which opposite faces are one"},
   {.path = "mesh.ball", .type = TESI_KEY_MAP, .help = "a disk or ball; boundary: surface"},
@@ -225,7 +225,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "space.degree", .type = TESI_KEY_INTEGER, .target = AT(c.problem.degree), .low = 1, .high = 20,
    .fallback = "4",
    .fallback_note = "4; rt: 2",
-   .help = "polynomial degree a direction; 1 to 10 are specialised, higher ones are slower; rt: 1 to 15"},
+   .help = "polynomial degree per direction; 1 to 10 are specialised, higher ones are slower; rt: 1 to 15"},
   {.path = "space.element", .type = TESI_KEY_CHOICE, .target = AT(c.problem.element),
    .choices = tesi_element_words, .fallback = "auto",
    .help = "q: continuous; dg: discontinuous, poisson and transport on boxes; rt: Raviart-Thomas "
@@ -245,7 +245,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "data.f", .type = TESI_KEY_FIELD, .target = AT(f), .fallback = "1",
    .fallback_note = "1; flows, transport, elasticity: 0", .help = "right-hand side; flows, elasticity: a list"},
   {.path = "data.a", .type = TESI_KEY_MATRIX, .target = AT(a), .fallback = "1",
-   .help = "diffusion, positive; a list of one a direction, or of the rows of a matrix, symmetric and positive "
+   .help = "diffusion, positive; a list of one per direction, or of the rows of a matrix, symmetric and positive "
      "definite, is a matrix a in div(a grad u): not of element dg"},
   {.path = "data.b", .type = TESI_KEY_VECTOR, .target = AT(b), .fallback_note = "0",
    .map_too = true, .help = "velocity, a list, or {file: FILE}"},
@@ -283,7 +283,7 @@ const TesiKey tesi_case_keys[] = {
   {.path = "data.alpha", .type = TESI_KEY_EXPRESSION, .target = AT(reaction), .fallback_note = "0",
    .help = "mass term, a number not negative"},
   {.path = "data.mean_velocity", .type = TESI_KEY_VECTOR, .target = AT(mean_velocity), .fallback_note = "none",
-   .help = "a number or null a direction: the mean velocity that a uniform force "
+   .help = "a number or null per direction: the mean velocity that a uniform force "
      "keeps there, where the domain is periodic; the force is told"},
   {.path = "data.form", .type = TESI_KEY_CHOICE, .target = AT(form),
    .choices = tesi_form_words, .fallback = "auto",

@@ -67,7 +67,7 @@ static TesStatus check_lists(TesiCaseReader *r, const char *path, const TesiCase
   if (given && face->free == (1u << tesi_case_dim(r)) - 1)
     return tesi_case_refuse(r, below, "all components are null: a traction of 0 says that");
   return scalar && !(given && !strcmp(node->text, "exact"))
-             ? tesi_case_refuse(r, below, "expected a list of expressions, one a direction")
+             ? tesi_case_refuse(r, below, "expected a list of expressions, one per direction")
              : TES_OK;
 }
 
@@ -217,7 +217,7 @@ static TesStatus check_shapes_of_flow(TesiCaseReader *r) {
   if (tesi_case_given(r, "data.exact.pressure") && !tesi_case_given(r, "data.exact.velocity"))
     TES_TRY(tesi_case_refuse(r, "data.exact", "velocity is missing"));
   if (!r->entries[tesi_case_row("data.f")])
-    TES_TRY(tesi_case_refuse(r, "data.f", "expected a list of expressions, one a direction"));
+    TES_TRY(tesi_case_refuse(r, "data.f", "expected a list of expressions, one per direction"));
   if (initial && initial->kind != TESI_YAML_MAP && tesi_case_has(r, TESI_HAS_TIME))
     TES_TRY(tesi_case_refuse(r, "data.initial", "expected {velocity: [..], pressure: ..} or {file: FILE}"));
   TES_TRY(check_number(r, "data.nu", d->a, r->support->numbers & TESI_NUMBER_A, true));

@@ -50,30 +50,30 @@ void tesi_case_expected(const TesiKey *key, char text[200]) {
     range(key, key->automatic ? "auto or an integer" : "an integer", text);
     break;
   case TESI_KEY_INTEGERS:
-    range(key, "an integer, or a list of one a direction,", text);
+    range(key, "an integer, or a list of one per direction,", text);
     break;
   case TESI_KEY_NUMBER:
     range(key, "a number", text);
     break;
   case TESI_KEY_NUMBERS:
-    range(key, "a number, or a list of one a direction", text);
+    range(key, "a number, or a list of one per direction", text);
     break;
   case TESI_KEY_EXPRESSION:
     snprintf(text, 200, "an expression in x, y, z, t");
     break;
   case TESI_KEY_BOUNDARY:
     snprintf(text, 200, "an expression in x, y, z, t, nx, ny, nz%s",
-             key->lists ? ", or a list of one a direction" : "");
+             key->lists ? ", or a list of one per direction" : "");
     break;
   case TESI_KEY_VECTOR:
-    snprintf(text, 200, "a list of expressions, one a direction");
+    snprintf(text, 200, "a list of expressions, one per direction");
     break;
   case TESI_KEY_FIELD:
-    snprintf(text, 200, "an expression in x, y, z, t, or a list of one a direction");
+    snprintf(text, 200, "an expression in x, y, z, t, or a list of one per direction");
     break;
   case TESI_KEY_MATRIX:
     snprintf(text, 200,
-             "an expression in x, y, z, t, a list of one a direction, or a list of the rows of a matrix");
+             "an expression in x, y, z, t, a list of one per direction, or a list of the rows of a matrix");
     break;
   case TESI_KEY_SPACING:
     snprintf(text, 200, "an expression in s or a list of coordinates");

@@ -107,7 +107,7 @@ done:
   return status;
 }
 
-/* The first sample with a drawing, and the one after the last. */
+/* *first <- the first sample on which something is drawn; *end <- the sample after the last one. */
 static void drawn_range(const TesiCanvas *c, int64_t *first, int64_t *end) {
   const int64_t samples = (int64_t)S * S * c->width * c->height;
   for (*first = 0; *first < samples && c->depth[*first] == -INFINITY && c->line[*first] == -INFINITY;)

@@ -274,7 +274,7 @@ TesStatus tes_vtu_write_fields(const TesSpace *space, int count, const TesVtuFie
   return write_fields(space, count, fields, NULL, cell_count, cell_fields, write_file, (void *)path);
 }
 
-/* Stress, and the names that files have: with jumps between cells. */
+/* Adds the stress, and the quantities of field_rows.c that files have. They may jump between cells. */
 static TesStatus derive(const TesProblem *p, TesiVtuValues *derived) {
   static const char *const names[] = {"sxx", "syy", "szz", "sxy", "syz", "sxz"}, *const flat[] = {
                                                                                      "sxx", "syy", "sxy"};

@@ -9,7 +9,7 @@ enum { BLOCKS_PER_THREAD = 2 };
 struct TesiVtuStream {
   TesContext *ctx;
   TesiVtuStreamDesc desc;
-  int batch;             /* blocks a batch */
+  int batch;             /* blocks per batch */
   int64_t bytes;         /* still to come */
   size_t *sizes;         /* [batch] packed blocks */
   unsigned char *plain;  /* [batch][block] */

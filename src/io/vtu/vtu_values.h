@@ -20,7 +20,7 @@ typedef struct TesiVtuValues {
   TesiQuantityBatches batches; /* of all arrays: what several of them need has one table */
   int64_t share;
   double *memory; /* [threads][share] */
-  bool apart;     /* each array is made when its values are asked for; false: so are those of large meshes */
+  bool apart;     /* each array is made when its values are asked for, on small meshes too */
   double *all; /* else the values of all arrays, one array after the other: functions are evaluated once for all */
 } TesiVtuValues;
 

@@ -1,5 +1,5 @@
-/* The table of p4est's functions for one dimension; included with the headers of p4est, or those of p8est under p4est's
- * names, and TABLE, the name of the table. */
+/* The table of p4est's functions for one dimension. Before it stand TABLE, the name of the table, and the headers of
+ * p4est, or of p8est with p4est's names. */
 #include <stdlib.h>
 #include <string.h>
 #include "mesh/forest/tree_parts.h"

@@ -153,7 +153,7 @@ static int by_bare(const void *a, const void *b) {
   return tesi_ascending_list(((const Bare *)a)->vertex, ((const Bare *)b)->vertex, 2);
 }
 
-/* Vertex or edge `number` of a tree; edges are numbered as by p4est: four a direction. */
+/* Vertex or edge `number` of a tree; edges are numbered as by p4est: four per direction. */
 static Bare make_bare(const TesiTrees *c, int64_t tree, int number, int edge_direction) {
   const int32_t *v = c->vertices + (tree << c->dim);
   Bare b = {.vertex = {v[number], -1}, .tree = (int32_t)tree};

@@ -3,8 +3,7 @@
  * diagonalization of the operator with mean coefficients, scaled node by node; the number of iterations depends on the
  * variation of a in a cell, not on the mesh. On devices with kernels small matrices are inverted instead, so that a
  * cycle never waits for the host. Mapped operators: their matrix is factorized, or on devices with kernels inverted.
- * Stokes operators: fast diagonalization and
- * a Schur complement. */
+ * Stokes operators: fast diagonalization and a Schur complement. */
 #ifndef TESI_COARSE_H
 #define TESI_COARSE_H
 

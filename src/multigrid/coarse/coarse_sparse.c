@@ -12,10 +12,10 @@ struct TesiCoarseSparse {
   TesiLayout *layout;
   int64_t n;
   int nulls;
-  const double *null;         /* [nulls][n] orthonormal; owned by the caller */
-  int64_t held[MOST_NULLS];   /* unknowns that are set to 0 in the factorization */
-  TesiFactorization *factors; /* factors of the matrix in which the rows and columns of these are those of the
-                               * identity */
+  const double *null;       /* [nulls][n] orthonormal; owned by the caller */
+  int64_t held[MOST_NULLS]; /* unknowns that are set to 0 in the factorization */
+  TesiFactorization *factors; /* of the matrix in which the rows and columns of held unknowns are replaced by rows and
+                               * columns of the identity */
 };
 
 /* s->held: the unknowns at which the null vectors differ most, by Gaussian elimination of their columns with the

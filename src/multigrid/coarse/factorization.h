@@ -17,7 +17,7 @@ typedef enum TesiSymmetry {
 /* Predicted size of the factors. */
 typedef struct TesiFactorizationCost {
   double flops,
-      entries; /* of the factorization; cuDSS does not report flops: those of dense columns with as many entries */
+      entries; /* of the factorization. cuDSS reports no flops: then flops of dense columns with as many entries */
   double bytes; /* peak memory during the factorization */
 } TesiFactorizationCost;
 

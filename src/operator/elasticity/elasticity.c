@@ -328,7 +328,7 @@ static void describe(TesOperator *op, const TesiElasticity *e) {
   int cells, threads;
   if (e->device) {
     tesi_elasticity_device_cut(e->device, &cells, &threads);
-    snprintf(how, sizeof how, "%d cells a block of %d threads", cells, threads);
+    snprintf(how, sizeof how, "%d cells per block of %d threads", cells, threads);
   } else {
     snprintf(how, sizeof how, "%s, %d lanes of cells", tesi_simd_word(e->host.kernels.specialised, degree, 8),
              e->host.kernels.lanes);

@@ -18,7 +18,7 @@ static TesStatus check_desc(TesContext *ctx, const TesiMappedDesc *d, int dim) {
   TES_CHECK(d->terms >= 0 && d->terms <= TESI_STIFFNESS_MASS, "terms are %d, expected 1..3 or 0",
             (int)d->terms);
   TES_CHECK(d->points == 0 || d->collocated || (d->points > d->degree && d->points <= d->degree + 3),
-            "%d points a direction, expected degree + 1 .. degree + 3, or 0", d->points);
+            "%d points per direction, expected degree + 1 .. degree + 3, or 0", d->points);
   TES_CHECK(d->components >= 0 && d->components <= TESI_MAPPED_COMPONENTS, "%d components, expected 1..%d",
             d->components, TESI_MAPPED_COMPONENTS);
   TES_CHECK(d->lambda >= 0 && isfinite(d->lambda), "lambda is %g, expected >= 0", d->lambda);

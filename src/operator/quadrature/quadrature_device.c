@@ -287,7 +287,7 @@ static void describe(TesOperator *op, const TesiQuadDevice *plan, bool slow) {
              op->space->degree, cut->x, cut->y, plan->arguments.layers, plan->tiles.threads);
   else
     snprintf(op->description, sizeof op->description,
-             "quadrature%s, kernels of degree %d: %d cells and %u threads a block, %s%s",
+             "quadrature%s, kernels of degree %d: %d cells and %u threads per block, %s%s",
              tesi_is_separable(op) ? " of constant coefficients" : "", op->space->degree, plan->batch,
              plan->threads, plan->coloured ? "coloured" : "atomic sums",
              slow ? "; beyond the specialised degrees, slower" : "");

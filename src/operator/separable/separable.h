@@ -18,10 +18,10 @@
 
 #include "operator/operator.h"
 
-/* Coefficients of one cell of one axis. Numbers of the plan's precision, in this order, with n = k+1, E = (n+1)/2, O
- * = n/2:
- *   rho; even[E][E], odd[O][O]: halves of the stiffness, outputs first; weight[E], rank[E]: see fill_record.
- * Nodes i and n-1-i share an index, the middle node comes last. */
+/* Coefficients of one cell of one axis. A record has these numbers, of the plan's precision, in this order, with
+ * n = k+1, E = (n+1)/2, O = n/2:
+ *   rho; even[E][E] and odd[O][O], the halves of the stiffness [output][input]; weight[E], rank[E]: see fill_record.
+ * Nodes i and n-1-i share an index; the middle node comes last. */
 typedef struct TesiSeparableAxis {
   int cells, nodes;
   ptrdiff_t stride; /* from one cell's record to the next: 0 when all cells share a record */

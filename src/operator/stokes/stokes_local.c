@@ -345,7 +345,7 @@ static void invert_some(const void *data, TesiSpan span) {
 
 /* Several inverses: one thread each. One inverse: the threads of BLAS. */
 TesStatus tesi_stokes_local_invert_all(TesContext *ctx, int count, const TesiStokesInverse *one) {
-  enum { FASTER = 16 }; /* how many products take as long as a simple loop takes to read one number */
+  enum { FASTER = 16 }; /* products that BLAS computes while a simple loop reads one number */
   TesStatus status = TES_OK;
   Inverses all = {.one = one};
   double work = 0;

@@ -303,7 +303,7 @@ static TesStatus init(TesOperator *op) {
   op->singular = tesi_space_closed(s->stokes.space);
   if (op->singular) TES_TRY(tesi_stokes_create_null(op));
   snprintf(op->description, sizeof op->description,
-           "stokes: velocity and pressure of RT_%d, %s gradient, nu at %d points a cell", op->space->degree,
+           "stokes: velocity and pressure of RT_%d, %s gradient, nu at %d points per cell", op->space->degree,
            s->symmetric ? "symmetric" : "whole", s->points);
 done:
   return status;

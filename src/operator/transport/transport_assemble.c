@@ -1,5 +1,5 @@
-/* The matrix of a transport operator over trees: that of its symmetric part, the matrices of cells of the velocity's
- * term, eight cells at a time, and its faces. */
+/* The matrix of a transport operator over trees is a sum: the matrix of its symmetric part, the cell matrices of the
+ * velocity's term, eight cells at a time, and the matrices of faces. */
 #include <string.h>
 #include "base/integer.h"
 #include "base/team.h"

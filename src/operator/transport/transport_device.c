@@ -12,7 +12,7 @@ struct TesiTransportDevice {
   TesPrecision precision;
   int64_t cells, stride; /* numbers from one cell to the next; 0: all cells have the same numbers */
   int64_t held;          /* numbers in all */
-  int each;              /* cells a block */
+  int each;              /* cells per block */
   size_t shared;
   int colours;                                   /* 1: all at once, by atomics */
   int64_t *first;                                /* of a colour; NULL: one colour */

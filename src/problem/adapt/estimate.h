@@ -150,7 +150,7 @@ void tesi_residual_of_flow(TesiResidualAt *at);
 bool tesi_residual_open_face(TesiResidualAt *at, int name);
 /* r <- r - (r.n) n at the points of a face with slip: no motion along n is free. */
 void tesi_residual_leave_tangential(TesiResidualAt *at);
-/* value[n] <- a function on the own side of faces, by its nodes. */
+/* value[n] <- a function at the points of the faces, from its nodes on the own side, local. */
 void tesi_residual_face_values(const TesiResidualAt *at, const TesiSideTables *side, const double *local,
                                double *value);
 /* along[n] <- tau b . grad v as in streamline terms, with the values v[n]. Uses G and spare memory. */

@@ -82,8 +82,8 @@ done:
 
 /* ---- state --------------------------------------------------------------------------------------------- */
 
-/* Spaces that vectors go to, and spaces over the mesh whose cells are on the same ranks as the old cells. The latter
- * are NULL if this is the new mesh itself. Mass operators are over the latter. */
+/* Vectors go to the spaces `to`. The spaces `over` are on the mesh whose cells are on the same ranks as the old cells;
+ * they are NULL if this is the new mesh itself. Mass operators are over them. */
 typedef struct Ways {
   const TesMesh *beside;
   int count;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/combined.h"
-#include "functional/batch_faces.h"
+#include "geometry/normals.h"
 #include "problem/equation/equations.h"
 #include "problem/field_rows.h"
 #include "problem/in_time.h"
@@ -69,7 +69,7 @@ static void find_plane_stress(double number, int64_t n, const double *const *val
   for (int64_t i = 0; i < n; i++) out[i] = lambda[i] * (2 * mu[i] / (lambda[i] + 2 * mu[i]));
 }
 
-/* *lambda <- that of plane stress. */
+/* *lambda <- the function of plane stress. */
 static TesStatus flatten(TesContext *ctx, const TesFunction *mu, const TesFunction **lambda) {
   TesStatus status = TES_OK;
   double a, b;
@@ -117,57 +117,27 @@ done:
   return status;
 }
 
-/* The common direction of the normals on all ranks, from the direction on each rank; -2: a rank has no faces. */
-static void agree_in_direction(TesContext *ctx, int *direction) {
-  double extremes[2] = {*direction, *direction == -2 ? -3 : -*direction};
-  tesi_reduce(ctx, TESI_MAXIMUM, 2, extremes);
-  *direction = extremes[1] == 1 || extremes[0] != -extremes[1] ? -1 : (int)extremes[0];
-}
-
-/* The direction of the normals of a boundary; -1: they differ, or are not along an axis. */
-static TesStatus find_normal(const TesMesh *mesh, int boundary, int *direction) {
-  TesContext *ctx = mesh->context;
-  TesStatus status = TES_OK;
-  const int dim = mesh->dim, points = dim == 3 ? 4 : 2;
-  const TesiGeometry *geometry;
-  *direction = mesh->kind == TES_MESH_BOX ? boundary / 2 : -2;
-  if (mesh->kind == TES_MESH_BOX) return TES_OK;
-  TES_TRY(tesi_mesh_geometry(mesh, &geometry));
-  for (int64_t c = 0; c < mesh->cells && *direction != -1; c++)
-    for (int f = 0, name; f < 2 * dim; f++) {
-      if (!tes_mesh_on_boundary(mesh, c, f, &name) || name != boundary) continue;
-      for (int k = 0; k < points; k++) {
-        double xi[3], x[3], J[9], normal[3], size = 0;
-        int own = -1;
-        for (int d = 0, e = 0; d < dim; d++) xi[d] = d == f / 2 ? f & 1 : 0.1 + 0.8 * (k >> e++ & 1);
-        TES_TRY(tesi_geometry_evaluate(geometry, c, 1, xi, x, J));
-        tesi_face_normal(dim, J, f, normal);
-        for (int d = 0; d < dim; d++) size += normal[d] * normal[d];
-        for (int d = 0; d < dim; d++)
-          if (fabs(normal[d]) >= (1 - 1e-9) * sqrt(size)) own = d;
-        *direction = *direction == -2 || *direction == own ? own : -1;
-      }
-    }
-  if (tesi_ranks(ctx) > 1) agree_in_direction(ctx, direction);
-done:
-  return status;
-}
-
 /* Slip on faces whose normals are along the same axis: this component is 0, the others are free. Slip on other faces
  * is left to the space (space/slip.h). */
 static TesStatus complete_boundaries(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
-  for (int i = 0; i < tes_mesh_boundaries(p->mesh); i++) {
+  const int boundaries = tes_mesh_boundaries(p->mesh);
+  TesiNormals *normals = NULL;
+  bool slips = false;
+  for (int i = 0; i < boundaries; i++) slips = slips || p->numbered.given[i].how[0] == TESI_NORMAL;
+  if (!slips) return TES_OK;
+  TES_ALLOC(&normals, boundaries);
+  TES_TRY(tesi_mesh_normals(p->mesh, normals));
+  for (int i = 0; i < boundaries; i++) {
     TesiHow *how = p->numbered.given[i].how;
-    int direction;
-    if (how[0] != TESI_NORMAL) continue;
-    TES_TRY(find_normal(p->mesh, i, &direction));
+    const unsigned axes = normals[i].axes;
+    if (how[0] != TESI_NORMAL || !axes || axes & (axes - 1)) continue;
     if (p->numbered.given[i].g[TESI_AXES]) continue; /* a plane has no radius: see tesi_slip_push() */
-    for (int c = 0; c < TESI_GIVEN_SCALARS && direction >= 0; c++)
-      how[c] = c == direction ? TESI_STRONG : TESI_OPEN;
+    for (int c = 0; c < TESI_GIVEN_SCALARS; c++) how[c] = axes >> c & 1 ? TESI_STRONG : TESI_OPEN;
   }
 done:
+  tesi_free(ctx, &normals);
   return status;
 }
 
@@ -285,11 +255,12 @@ static void tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
       tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tes_function_text(desc->data.f[d]));
 }
 
-static const TesiLack lacks[] = {{TESI_HAS_CFL, "elasticity has time.step and time.tolerance"},
-                                 {TESI_HAS_BALANCE, "reports have all loads and reactions"},
-                                 {TESI_HAS_MEAN_VELOCITY, "u is a displacement"},
-                                 {TESI_HAS_GRAD_DIV, "there is no pressure"},
-                                 {TESI_HAS_TIME, NULL}};
+static const TesiLack lacks[] = {
+    {TESI_HAS_CFL, "nothing flows through a body: take time.step or time.tolerance"},
+    {TESI_HAS_BALANCE, "reports have all loads and reactions"},
+    {TESI_HAS_MEAN_VELOCITY, "u is a displacement"},
+    {TESI_HAS_GRAD_DIV, "there is no pressure"},
+    {TESI_HAS_TIME, NULL}};
 static const TesiSupport support = {
     .equation = TES_ELASTICITY,
     .element = TES_ELEMENT_Q,

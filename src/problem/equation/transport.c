@@ -90,7 +90,8 @@ static bool prevails_in_steps(const TesProblem *p, const TesiTransport *t) {
   return t->speed * kappa > most * (p->in_time->sigma + a * kappa * kappa) && has_room(p);
 }
 
-/* Steps take the smoother rarely by themselves, and ask for room where they do. */
+/* Bytes of the smoother ordered_cells for the memory that is checked before a solve. Problems in time seldom choose it
+ * by themselves; if they do, they check their memory by has_room(). */
 double tesi_transport_ordered_bytes(const TesProblem *p) {
   const TesSmootherKind asked = p->options.smoother;
   const bool chosen = asked == TES_SMOOTHER_AUTO && !p->in_time && has_room(p);

@@ -27,7 +27,7 @@ typedef struct TesiFlowPatch {
   const TesiTransport *transport;
   const TesSpace *space;
   double nu, alpha;
-  int n, modes, across; /* number of entries of a direction, a cell, a face */
+  int n, modes, across; /* number of entries per direction, per cell and per face */
   int64_t cells;
   int64_t *order;  /* [cells] */
   int64_t longest; /* cells of the longest closed path; 0: there is none */

@@ -234,7 +234,7 @@ static TesStatus init(TesSmoother *smoother) {
   if (smoother->omega == 0) smoother->omega = 1;
   smoother->symmetric = false;
   snprintf(smoother->description, sizeof smoother->description,
-           "cells in the order of the flow, incomplete factors of %.3g entries a row",
+           "cells in the order of the flow, incomplete factors of %.3g entries per row",
            (double)p->factors.F.entries / (double)tesi_max(1, p->A.rows));
 done:
   tesi_free(ctx, &passed);

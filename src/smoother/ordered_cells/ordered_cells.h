@@ -37,7 +37,7 @@ typedef struct TesiIncomplete {
   bool failed;       /* they have more entries than allowed, and are not there */
 } TesiIncomplete;
 
-/* Most entries of factors, those of A being 1. */
+/* Factors have at most so many times the entries of A. */
 enum { TESI_INCOMPLETE_FILL = 3 };
 
 /* Incomplete factors of A, whose diagonal is in its pattern. drop 0: without fill; else with all entries of at least
@@ -62,11 +62,11 @@ typedef struct TesiOrderedCells {
 /* A longer closed path, in cells, belongs to the flow, a shorter one to the mesh. */
 enum { TESI_ORDERED_PATH = 8 };
 
-/* order[length] <- the unknowns of the operator's space, cell by cell in the order of the flow; longest <- the cells
- * of the longest closed path that was cut, 0: there is none; passed[length] (NULL: not wanted) += by unknown, the way
- * that the flow has come through cells of this rank. */
+/* order[length] <- the unknowns of the operator's space, cell by cell in the order of the flow. *longest <- the number
+ * of cells of the longest closed path that was cut; 0: there is none. passed[length] += the length of the flow's way
+ * to each unknown through cells of this rank; NULL: not wanted. */
 TesStatus tesi_ordered_cells_order(const TesOperator *op, int32_t *order, int64_t *longest, double *passed);
-/* The latter alone. */
+/* Computes *longest alone. */
 TesStatus tesi_ordered_cells_closed(const TesOperator *op, int64_t *longest);
 /* `left`; 0: another smoother, or none. Factors are poor from 1 on. */
 double tesi_ordered_cells_left(const TesSmoother *smoother);

@@ -55,8 +55,9 @@ static void list_entries(const Cells *c) {
   for (int64_t e = 0; e < entries; e++) c->entry[c->first[node_of(v, e) + 1]++] = e;
 }
 
-/* list <- the cells from which the velocity enters a cell: they share a face with it, which is more nodes than an edge
- * has, and the shared nodes lie further ahead in them than in the cell. Returns how many. */
+/* list <- the neighbours from which the velocity enters a cell. A neighbour shares a face with the cell, so more nodes
+ * than an edge has. The velocity enters from it if the shared nodes lie further ahead in the neighbour than in the
+ * cell. Returns how many. */
 static int64_t list_upstream(const Cells *c, int64_t cell) {
   const TesiCellView *v = c->view;
   const int32_t edge = v->dim == 3 ? v->n : 1;

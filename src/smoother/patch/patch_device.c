@@ -364,7 +364,7 @@ TesStatus tesi_smoother_patch_device_init(TesSmoother *smoother) {
   TES_TRY(make_tables(smoother, plan, &numbers));
   TES_TRY(cut_rows(smoother, plan));
   snprintf(smoother->description, sizeof smoother->description,
-           "patch, exact local solves, rows by kernels: %d cells a step, %d rows and %u threads a block",
+           "patch, exact local solves, rows by kernels: %d cells per step, %d rows and %u threads per block",
            plan->cut.cells, plan->cut.rows, plan->threads);
 done:
   return status;

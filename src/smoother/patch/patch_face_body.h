@@ -1,7 +1,7 @@
 /* Values on the interfaces of slabs and blocks, and their contributions to the inside: mass and stiffness in x and y,
  * in H, where they cost O(1) per value: bubbles h (g_j + q_j (g_left +- g_right)), vertices the same from the other
- * side,
- * a/h with lambda and p instead.
+ * side, a/h with lambda and p instead.
+ *
  * Included with PATCH_DEGREE. */
 
 /* M g and (K + c M) g of cells c .. c + LANES. Contributions to vertices are stored in work->left and right (M), left2,

@@ -1,12 +1,12 @@
 /* Lines in x, both colours at once: (K + mu M) v = b smoothed by patches around odd, then even vertices (or reversed).
  * A patch solve is exact, and a bubble gets its final value in the last patch that covers it. So the bubbles are
  * eliminated first. Point Gauss-Seidel on the vertices remains, and the bubbles follow from the final vertex values. In
- * H, for a cell of
- * width h and nu = (c + mu) h^2 / a:
+ * H, for a cell of width h and nu = (c + mu) h^2 / a:
  *   w_j = (p_j + nu q_j) / (lambda_j + nu),   d_j = h/a / (lambda_j + nu),
  *   f_left -= sum w_j b_j,  f_right -= sum +-w_j b_j,
- *   t_00 = a/h (1 + nu (1/3 - sum r_j nu / (lambda_j + nu))),  t_01 = a/h (-1 + nu (1/6 - sum +-r_j nu / (lambda_j
- *   + nu))), v_j = d_j b_j - w_j (v_left +- v_right)
+ *   t_00 = a/h (1 + nu (1/3 - sum r_j nu / (lambda_j + nu))),
+ *   t_01 = a/h (-1 + nu (1/6 - sum +-r_j nu / (lambda_j + nu))),
+ *   v_j = d_j b_j - w_j (v_left +- v_right)
  * with + for even and - for odd bubbles; 1, -1, 1/3, 1/6 are stiffness and mass of the linear vertex functions,
  * which have the same Schur complement and no cancellation.
  * Included with PATCH_DEGREE. */

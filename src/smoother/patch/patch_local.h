@@ -14,7 +14,7 @@ typedef struct TesiLocalPatch {
 typedef struct TesiPatchLocal {
   TesiKernel kernel;
   int nodes, row; /* of a table */
-  int batch;      /* patches a block */
+  int batch;      /* patches per block */
   unsigned threads;
   size_t shared; /* 0: patches work in global memory, in at most `most` blocks per launch */
   int most;

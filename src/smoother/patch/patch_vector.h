@@ -1,6 +1,6 @@
 /* Vectors for the nested sweep on top of tensor/simd_real.h: unzip gathers every p-th number of p vectors into a
- * vector, zip does the reverse, and vertices are split by parity. Index lists are compile-time constants, so the
- * compiler
+ * vector, zip does the reverse, and vertices are split by parity.
+ * Index lists are compile-time constants, so the compiler
  * chooses the shuffles. */
 #ifndef TESI_PATCH_VECTOR_H
 #define TESI_PATCH_VECTOR_H

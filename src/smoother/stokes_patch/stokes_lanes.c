@@ -260,7 +260,8 @@ static void begin_block(const Making *m, const int kind[3], Lists *lists) {
   }
 }
 
-/* Which tables of x a lane takes: 0, those of the block, or 1 .. of another kind, which the block learns to know. */
+/* The number of the tables of x for a lane: 0 for the tables of the block, else tables of another kind, which the block
+ * adds to its list. */
 static int tables_of(const Making *m, TeskLanesBlock *b, int kind, int lane) {
   int t = 0;
   if (kind == b->kind[0]) return 0;

@@ -19,7 +19,7 @@ static void splits_of(const TesiLanesKinds *k, const int kind[3], bool split[3])
   for (int d = 0; d < 3; d++) split[d] = k->split[d][kind[d]];
 }
 
-/* The combination whose S^+ is used: that of the mirrored kinds, whose S^+ is the same, or its own. */
+/* The combination whose S^+ is used: its mirror image, if it has the same S^+, else the combination itself. */
 static int keeper_of(const TesiLanesKinds *k, int combination) {
   int kind[3], image[3];
   kinds_of(k, combination, kind);

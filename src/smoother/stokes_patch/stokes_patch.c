@@ -141,7 +141,7 @@ static TesStatus solve_cells(const TesSmoother *smoother, const void *b, bool or
   return apply_colours(smoother, b, x, tesi_colour_of_cells(), false);
 }
 
-/* Inner ones. Cells have one basis a direction, vertex patches parity in all directions. */
+/* Flops of an inner patch. A cell has one basis per direction, a vertex patch has even and odd halves. */
 static double cell_flops(int dim, double n) {
   const double K = pow(n, dim), lines = K / n, nodes = lines * (n + 1) * (n + 1), modes = K * n;
   return 2 * (2 * dim * (nodes + (dim - 1) * modes * (1 + 1 / n) + lines * n * (n + 1)) + 2 * dim * modes +

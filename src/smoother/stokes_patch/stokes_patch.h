@@ -38,8 +38,8 @@ typedef struct TesiStokesPatchAxis {
   TesiNear by_key, by_shape;                /* types */
   bool ring_of_two; /* both neighbours of the interval lie inside it: no outer couplings */
   bool *wraps;      /* [vertices] places do not follow one another */
-  int *node_at,
-      *mode_at; /* [vertices][modes + 1] and [vertices][modes + 2 n], the latter from n below the interval on */
+  /* [vertices][modes + 1] nodes and [vertices][modes + 2 n] modes, which begin n modes below the interval */
+  int *node_at, *mode_at;
   void **table; /* [types] TesiStokesPatchTable, of the operator's precision */
 } TesiStokesPatchAxis;
 
@@ -48,9 +48,10 @@ TesStatus tesi_stokes_patch_axis_create(TesContext *ctx, const TesiStokes *stoke
                                         TesiStokesPatchAxis *axis);
 void tesi_stokes_patch_axis_free(TesContext *ctx, TesiStokesPatchAxis *axis);
 
-/* Offsets into a table of numbers of the operator's precision, row-major. Of symmetric intervals Z and G are halves,
- * the even part first: Zc' and Zc [n][n], [n - 1][n - 1]; Zd', Zd [n][n] twice; G from odd to even [n][n - 1], from
- * even to odd [n][n], and G' in the same order, [n - 1][n], [n][n]. Else [nodes][nodes] and so on. */
+/* Offsets into a table of numbers of the operator's precision; matrices are row-major. For a symmetric interval the
+ * matrices Z and G are stored as halves, the even half first: Zc' and Zc as [n][n], [n - 1][n - 1]; Zd' and Zd as
+ * [n][n] twice; G from odd to even [n][n - 1], then from even to odd [n][n]; G' in the same order, [n - 1][n], [n][n].
+ * For other intervals they are whole: [nodes][nodes] and so on. */
 typedef struct TesiStokesPatchTable {
   int nodes, modes, first; /* first: position of the first unknown node */
   int like; /* the type with whose eigenvectors S^+ stands in patches that are solved by iteration */
@@ -64,8 +65,8 @@ typedef struct TesiStokesPatchTable {
 /* What patches of one kind share: S^+ block by block, and 1 / Lam_i in the order of the unknowns. */
 typedef struct TesiStokesPatchKind {
   bool closed;
-  int like; /* the kind whose S^+ it takes: its own, that of a patch of nearly the same cells, or -1, none */
-  const void *inverses; /* numbers of S^+: of this kind, or of one whose mirror image it is, which has the same */
+  int like; /* the kind whose S^+ it takes: itself, or a kind with nearly the same cells; -1: none */
+  const void *inverses; /* numbers of S^+; a kind and its mirror image share them */
   int blocks;           /* 0: it has no S^+ */
   TesiStokesBlock block[8];
   int64_t S[8], reciprocal[3]; /* offsets into `inverses`, and into the numbers that follow */

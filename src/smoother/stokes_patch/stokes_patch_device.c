@@ -165,14 +165,14 @@ static void describe(TesSmoother *smoother) {
   int lanes, threads, launches;
   if (p->lanes) {
     tesi_stokes_lanes_describe(p->lanes, &lanes, &threads);
-    snprintf(cut, sizeof cut, "with residuals%s, %d lanes, %d threads a block",
+    snprintf(cut, sizeof cut, "with residuals%s, %d lanes, %d threads per block",
              p->axis[0].mirrored ? ", walls mirrored" : "", lanes, threads);
   } else if (p->plane) {
     tesi_stokes_plane_describe(p->plane, &lanes, &threads, &launches);
-    snprintf(cut, sizeof cut, "with residuals in %d launch%s, %d patches, %d threads a block", launches,
+    snprintf(cut, sizeof cut, "with residuals in %d launch%s, %d patches, %d threads per block", launches,
              launches > 1 ? "es" : "", lanes, threads);
   } else {
-    snprintf(cut, sizeof cut, "%u threads a patch%s", p->patches.threads,
+    snprintf(cut, sizeof cut, "%u threads per patch%s", p->patches.threads,
              p->patches.shared ? "" : " in global memory");
   }
   snprintf(smoother->description, sizeof smoother->description,

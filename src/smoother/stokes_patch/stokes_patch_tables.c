@@ -162,7 +162,7 @@ static int64_t count_numbers(const TesiStokesPatchPlan *p, int kind, bool invers
   return count;
 }
 
-/* The kind with other types a direction. */
+/* The kind with other types per direction. */
 static int kind_of(const TesiStokesPatchPlan *p, int kind, int *const other[3]) {
   const TesiStokesPatchAxis *a = p->axis;
   const int x = other[0][kind % a[0].types], y = other[1][kind / a[0].types % a[1].types],

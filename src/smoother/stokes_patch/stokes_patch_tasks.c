@@ -8,11 +8,11 @@ typedef struct Group {
   bool wraps[3];
 } Group;
 
-/* Lists in the making; task and vertices NULL: they are only counted. */
+/* Lists while they are made. If task and vertices are NULL, entries are only counted. */
 typedef struct Lists {
   int lanes, tasks, patches;
   TesiStokesPatchTask *task;
-  int (*vertices)[3], *vertex[3]; /* vertex: of a direction, work */
+  int (*vertices)[3], *vertex[3]; /* vertex: working memory per direction */
   int *next[3];                   /* [vertices] the next vertex of the same type, -1: none */
 } Lists;
 

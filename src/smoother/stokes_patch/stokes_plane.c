@@ -9,7 +9,7 @@
 
 enum { DEGREES = 8, FEW = 16 /* patches per colour up to which all colours are one launch */ };
 
-/* Patches and threads of a block, by n: a line a thread; least blocks a multiprocessor. */
+/* Patches and threads of a block, by n: a line per thread; least blocks a multiprocessor. */
 typedef struct Cut {
   int patches, threads, blocks;
 } Cut;

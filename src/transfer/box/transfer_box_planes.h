@@ -2,11 +2,11 @@
  *
  * A task goes through its layers of coarse cells in z, and in each layer through blocks of cells in y. A block does
  * its three directions at once, so that the values between two directions stay in the near caches. Along x LANES
- * rows are
- * transposed in registers.
+ * rows are transposed in registers.
  * Values that two layers share are kept in one plane (`plane`), values that two cells share in y in one row per coarse
  * plane. In restriction a task also works on one layer of cells below its own, per direction, and keeps only the sums
- * that this layer adds to the first nodes of the task. So the result has the same bits for any number of tasks. */
+ * that this layer adds to the first nodes of the task. So the result has the same bits for any number
+ * of tasks. */
 #ifndef TESI_TRANSFER_BOX_PLANES_H
 #define TESI_TRANSFER_BOX_PLANES_H
 

@@ -220,7 +220,7 @@ TesStatus tesi_explicit_change(const TesProblem *problem, double *size, double *
 /* Changes the problem's numbers by the normals of its boundaries. Slip along axes becomes given components and
  * fluxes; open components become fluxes if the boundary has no normal along any of them. Slip on curved faces makes
  * the form symmetric. */
-TesStatus tesi_walls_classify(TesProblem *problem, const TesiTaylorHood *taylor_hood, TesiWalls *walls);
+TesStatus tesi_walls_classify(TesProblem *problem, TesiWalls *walls);
 /* Whether some velocity along a normal is free, which determines the constant of the pressure. */
 bool tesi_wall_open(const TesProblem *problem, int boundary);
 /* Finds the entries of given values, and the boundaries that may give each; the velocity space must exist. */

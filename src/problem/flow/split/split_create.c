@@ -29,7 +29,7 @@ TesStatus tesi_split_create_both(TesProblem *p, TesiSplit *pr, int degree, int p
   desc.components = 1, desc.degree = pressure_degree;
   TES_TRY(tes_space_create(ctx, &desc, &pressure));
   TES_TRY(tesi_taylor_hood_create(pr->full->part[0], pressure, &pr->taylor_hood));
-  TES_TRY(tesi_walls_classify(p, pr->taylor_hood, &pr->walls));
+  TES_TRY(tesi_walls_classify(p, &pr->walls));
   desc.components = dim, desc.degree = degree;
   tesi_problem_describe_given(p, given, slips, &desc);
   TES_TRY(tes_space_create(ctx, &desc, &pr->velocity));

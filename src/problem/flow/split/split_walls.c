@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/team.h"
 #include "device/upload.h"
+#include "geometry/normals.h"
 #include "problem/flow/split/split.h"
 #include "space/coordinates.h"
 #include "space/slip.h"
@@ -14,84 +15,8 @@ static const char *name_of(const TesProblem *p, int boundary) {
 
 /* ---- which components ---------------------------------------------------------------------------------- */
 
-/* The normals of a boundary: of planes that meet at edges, or of a curved face. */
-typedef struct Normals {
-  unsigned axes; /* bit c: some face has a normal with a component c */
-  int planes;
-  double plane[16][3];
-  bool curved;
-} Normals;
-
-static void add_normal(const double *n, Normals *normals) {
-  static const double same = 1 - 1e-11, smooth = 0.866; /* 5e-6, 30 degrees */
-  const int most = (int)(sizeof normals->plane / sizeof *normals->plane);
-  for (int k = 0; k < normals->planes; k++) {
-    const double *of = normals->plane[k], cosine = of[0] * n[0] + of[1] * n[1] + of[2] * n[2];
-    if (cosine > same) return;
-    normals->curved = normals->curved || cosine > smooth;
-  }
-  for (int c = 0; c < 3; c++) normals->axes |= (unsigned)(fabs(n[c]) > 1e-6) << c;
-  if (normals->planes < most)
-    memcpy(normals->plane[normals->planes++], n, sizeof normals->plane[0]);
-  else
-    normals->curved = true;
-}
-
-static void add_normals(const Normals *from, Normals *to) {
-  for (int k = 0; k < from->planes; k++) add_normal(from->plane[k], to);
-  to->axes |= from->axes;
-  to->curved = to->curved || from->curved;
-}
-
-typedef struct FaceNormals {
-  const TesiTaylorHood *m;
-  const TesiTaylorHoodFaces *faces;
-  Normals *normals; /* [threads] */
-} FaceNormals;
-
-static void normals_of_faces(const void *data, TesiSpan span) {
-  enum { MOST = TESI_MAX_POINTS * TESI_MAX_POINTS };
-  const FaceNormals *f = data;
-  const TesiTaylorHood *m = f->m;
-  const int points = f->faces->rule.points;
-  double x[3 * MOST], weight[MOST], normal[3 * MOST];
-  for (int64_t i = span.first; i < span.end; i++) {
-    const TesiBoundaryFace *face = &f->faces->face[i];
-    m->over->kind->face(m->over, &f->faces->rule, face->cell, face->face, x, weight, normal);
-    for (int p = 0; p < points; p++) {
-      double n[3] = {0};
-      for (int c = 0; c < m->dim; c++) n[c] = normal[c * points + p];
-      add_normal(n, &f->normals[span.thread]);
-    }
-  }
-}
-
-static TesStatus find_normals(const TesiTaylorHood *m, int boundary, Normals *normals) {
-  TesContext *ctx = m->context;
-  TesStatus status = TES_OK;
-  TesiTaylorHoodFaces faces = {.count = 0};
-  Normals *of = NULL;
-  bool *wanted = NULL;
-  *normals = (Normals){0};
-  TES_ALLOC(&wanted, m->over->boundaries + 1);
-  wanted[boundary] = true;
-  TES_TRY(tesi_taylor_hood_faces_create(m, wanted, &faces));
-  const int threads = tesi_team_threads(ctx, 100 * faces.count);
-  TES_ALLOC(&of, threads);
-  tesi_team_for(threads, faces.count, normals_of_faces, &(FaceNormals){m, &faces, of});
-  for (int t = 0; t < threads; t++) add_normals(&of[t], normals);
-  for (int c = 0; c < m->dim; c++)
-    if (tesi_reduce_any(ctx, normals->axes >> c & 1)) normals->axes |= 1u << c;
-  normals->curved = tesi_reduce_any(ctx, normals->curved);
-done:
-  tesi_taylor_hood_faces_free(m, &faces);
-  tesi_free(ctx, &wanted);
-  tesi_free(ctx, &of);
-  return status;
-}
-
 /* On curved faces the form with gradients has another tangential stress than slip requires. */
-static TesStatus check_slip(TesProblem *p, int boundary, const Normals *normals) {
+static TesStatus check_slip(TesProblem *p, int boundary, const TesiNormals *normals) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TES_CHECK(!normals->curved || p->variant.flow != TES_FLOW_GRADIENT,
@@ -122,21 +47,23 @@ static void complete(int dim, unsigned axes, TesiHow *how) {
     if (how[c] == TESI_OPEN) how[c] = TESI_FLUX;
 }
 
-TesStatus tesi_walls_classify(TesProblem *p, const TesiTaylorHood *m, TesiWalls *walls) {
+TesStatus tesi_walls_classify(TesProblem *p, TesiWalls *walls) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiGiven *const given[] = {p->numbered.given, p->in_time ? p->in_time->numbers.given : NULL};
+  TesiNormals *normals = NULL;
   walls->boundaries = tes_mesh_boundaries(p->mesh);
   TES_ALLOC(&walls->wall, walls->boundaries + 1);
+  TES_ALLOC(&normals, walls->boundaries + 1);
+  TES_TRY(tesi_mesh_normals(p->mesh, normals));
   for (int i = 0; i < walls->boundaries; i++) {
-    Normals normals;
-    TES_TRY(find_normals(m, i, &normals));
-    complete(m->dim, normals.axes, given[0][i].how);
-    if (given[0][i].how[0] == TESI_NORMAL) TES_TRY(check_slip(p, i, &normals));
+    complete(p->mesh->dim, normals[i].axes, given[0][i].how);
+    if (given[0][i].how[0] == TESI_NORMAL) TES_TRY(check_slip(p, i, &normals[i]));
     if (given[1]) memcpy(given[1][i].how, given[0][i].how, sizeof given[0][i].how);
     walls->any_open = walls->any_open || tesi_wall_open(p, i);
   }
 done:
+  tesi_free(ctx, &normals);
   return status;
 }
 

@@ -304,6 +304,7 @@ static TesStatus find_fault(const TesProblem *p, const TesiSplit *pr, bool direc
       for (int e = 0; e < dim * dim; e++) H[e] += (e / dim == e % dim) - slip->P[e * slip->count + i];
     for (int c = 0; c < dim; c++)
       H[c * dim + c] += (double)(pr->velocity->part[c]->length - pr->velocity->part[c]->dofs);
+    tesi_reduce(ctx, TESI_SUM, dim * dim, H);
     TES_TRY(tesi_blas_begin(ctx, dim));
     const int info = (int)LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', dim, H, dim, size);
     if (info == 0 && pr->steady.alpha == 0 && !(size[0] > 1e-8 * size[dim - 1]))

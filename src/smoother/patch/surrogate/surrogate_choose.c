@@ -3,8 +3,7 @@
  * Nodal scaling costs one residual and one sweep, the other surrogates 2^dim residuals. If sqrt(a) is smooth on the
  * scale of cells, nodal scaling is better than all of them. If it is not (jumps of a), a few steps on a random error
  * decide: the energy e' A e must fall at once, as it does for rough errors, and still fall at the end. The limits
- * are
- * from counts of GMRES for twelve coefficients, smooth ones and jumps by 3 to 1000, degrees 1 to 7. */
+ * are from counts of GMRES for twelve coefficients, smooth ones and jumps by 3 to 1000, degrees 1 to 7. */
 #include <math.h>
 #include "smoother/patch/surrogate/surrogate.h"
 
