@@ -16,7 +16,9 @@ static const char help[] =
     "  --ranks N              as N processes with a part of the mesh each would: what they refuse is "
     "refused\n"
     "  --ranks N,M,...        predicts memory and time with so many ranks each, and the best number\n"
-    "  --device cuda          predicts for GPUs; cpu, the default: for hosts like this one\n"
+    "  --device cuda          predicts for GPUs; cpu, the default: for hosts like this one; emulator: what a "
+    "solve "
+    "there refuses is refused\n"
     "  --help                 this text\n";
 
 enum { SET = CLI_OWN_OPTIONS, VTU, HELP };
@@ -235,7 +237,7 @@ int cli_check(int argc, char **argv) {
                                           {"device", required_argument, NULL, CLI_DEVICE},
                                           {"help", no_argument, NULL, HELP},
                                           {0}};
-  static const char *const devices[] = {"cpu", "cuda", NULL};
+  static const char *const devices[] = {"cpu", "cuda", "emulator", NULL};
   SolveOptions o = {.common = {.device = "cpu", .verbosity = TES_QUIET}};
   Check c = {0};
   for (int option; (option = cli_next_option(argc, argv, options)) != -1;) {
@@ -250,6 +252,7 @@ int cli_check(int argc, char **argv) {
     if (option == CLI_DEVICE) {
       const int choice = cli_parse_choice("device", optarg, devices);
       c.gpus = choice == 1, good = choice >= 0;
+      if (choice == 2) o.common.device = devices[choice];
     }
     if (!good) return tes_status_exit(TES_INVALID_INPUT);
   }

@@ -1,5 +1,7 @@
 /* Run: ctest -R t7_choice. What is chosen by itself, row by row of the table, and that what is asked for stays. */
+#include <math.h>
 #include "problem/choice.h"
+#include "problem/survey.h"
 #include "testing.h"
 
 typedef struct Row {
@@ -87,8 +89,36 @@ static void what_is_asked_for_stays(void **state) {
         }
 }
 
+/* Sections of a cube have the cube root squared of its nodes, whatever directions its cells lie in. Boxes round cells
+ * of split tetrahedra are wider than the cells, and factors were taken for three times as dear. */
+static void factors_of_tetrahedra(void **state) {
+  TesContext *ctx;
+  TesMesh *mesh;
+  TesProblem *p;
+  TesiSurvey survey;
+  (void)state;
+  assert_int_equal(
+      tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET}, &ctx, NULL, 0), TES_OK);
+  const TesMeshDesc desc = {.kind = TES_MESH_FOREST,
+                            .dim = 3,
+                            .domain = TES_DOMAIN_FILE,
+                            .file = TESI_SOURCE_DIR "/tests/data/tetrahedra-cube.msh",
+                            .split = true};
+  if (!tes_has_part("p4est")) skip();
+  assert_ok(ctx, tes_mesh_create(ctx, &desc, &mesh));
+  assert_ok(ctx, tes_problem_create(ctx, &(TesProblemDesc){.mesh = mesh, .degree = 2}, &p));
+  assert_ok(ctx, tesi_survey(p, &survey));
+  const double flops = 20 * pow((double)p->space->all_dofs, 2);
+  if (!(survey.factor_flops > flops / 1.5 && survey.factor_flops < 1.5 * flops))
+    fail_msg("%g flops, expected %g", survey.factor_flops, flops);
+  tes_problem_destroy(&p);
+  tes_mesh_destroy(&mesh);
+  tes_context_destroy(&ctx);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(boxes), cmocka_unit_test(other_meshes),
+                                     cmocka_unit_test(factors_of_tetrahedra),
                                      cmocka_unit_test(what_is_asked_for_stays)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

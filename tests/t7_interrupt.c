@@ -1,5 +1,7 @@
 /* Run: ctest -R t7_interrupt. What is made of a solution is interrupted: errors, values, pictures and files, which
- * leave nothing then. After a call that has told an interruption they are made, so that what was found is written. */
+ * leave nothing then. After a call that has told an interruption they are made, so that what was found is written.
+ * Steps that fail can be made again. */
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 #include "tessera/tessera.h"
@@ -130,9 +132,89 @@ static void a_run_in_time_ends_at_its_next_step(void **state) {
   destroy(&s);
 }
 
+/* f, which fails once where it is asked for. */
+static void fail_here(void *user, int64_t n, const double *x, const double *y, const double *z, double t,
+                      double *out) {
+  Stop *stop = user;
+  (void)z;
+  for (int64_t i = 0; i < n; i++) out[i] = stop->armed ? NAN : sin(40 * t) * x[i] + y[i] * y[i];
+}
+
+typedef struct March {
+  TesEquation equation;
+  TesElement element;
+  TesTimeMethod method;
+  bool steers; /* steps are chosen by their error */
+} March;
+
+static double integral_after(const March *march, int steps, int failed) {
+  Stop stop = {0};
+  TesFunction *f, *a;
+  TesMesh *mesh;
+  TesProblem *problem;
+  TesSolveResult result;
+  double value;
+  assert_int_equal(tes_context_create(&(TesContextDesc){.device = "cpu", .verbosity = TES_QUIET, .threads = 1},
+                                      &stop.ctx, NULL, 0),
+                   TES_OK);
+  assert_ok(stop.ctx, tes_function_create_callback(stop.ctx, fail_here, &stop, NULL, &f));
+  assert_ok(stop.ctx, tes_function_create_constant(stop.ctx, 1, &a));
+  assert_ok(stop.ctx, tes_mesh_create(stop.ctx, &(TesMeshDesc){.dim = 2, .cells = {6, 5}}, &mesh));
+  const TesProblemDesc desc = {.mesh = mesh,
+                               .degree = 2,
+                               .equation = march->equation,
+                               .element = march->element,
+                               .data = {.f = {f}, .a = a},
+                               .time = {.end = 1,
+                                        .step = march->steers                       ? 0
+                                                : march->element == TES_ELEMENT_ISO ? 0.002
+                                                                                    : 0.02,
+                                        .tolerance = march->steers ? 1e-3 : 0,
+                                        .method = march->method},
+                               .solver = {.tolerance = 1e-10}};
+  assert_ok(stop.ctx, tes_problem_create(stop.ctx, &desc, &problem));
+  for (int i = 0; i < steps; i++) {
+    stop.armed = i == failed;
+    if (stop.armed) assert_int_equal(tes_problem_step(problem, &result), TES_NAN);
+    stop.armed = false;
+    tes_context_clear(stop.ctx);
+    assert_ok(stop.ctx, tes_problem_step(problem, &result));
+  }
+  assert_ok(stop.ctx,
+            tes_problem_value(problem, &(TesValue){.kind = TES_VALUE_INTEGRAL, .of = "u*u"}, &value));
+  tes_problem_destroy(&problem);
+  tes_mesh_destroy(&mesh);
+  tes_function_destroy(&f), tes_function_destroy(&a);
+  tes_context_destroy(&stop.ctx);
+  return value;
+}
+
+/* Its start took images of other solutions, and the solve another residual. (Element iso goes back to the state that it
+ * checked last.) */
+static void a_failed_step_is_made_again(void **state) {
+  static const March marches[] = {{.equation = TES_TRANSPORT, .method = TES_TIME_BDF2},
+                                  {.equation = TES_TRANSPORT, .method = TES_TIME_CRANK_NICOLSON},
+                                  {.equation = TES_TRANSPORT, .method = TES_TIME_SDIRK2},
+                                  {.equation = TES_TRANSPORT, .element = TES_ELEMENT_DG},
+                                  {.equation = TES_TRANSPORT, .steers = true},
+                                  {.equation = TES_ELASTICITY},
+                                  {.equation = TES_NAVIER_STOKES, .element = TES_ELEMENT_Q},
+                                  {.equation = TES_NAVIER_STOKES, .element = TES_ELEMENT_Q, .steers = true},
+                                  {.equation = TES_NAVIER_STOKES, .element = TES_ELEMENT_RT}};
+  (void)state;
+  for (size_t i = 0; i < sizeof marches / sizeof *marches; i++) {
+    const double straight = integral_after(&marches[i], 8, -1);
+    for (int failed = 0; failed <= 5; failed += 5) {
+      const double again = integral_after(&marches[i], 8, failed);
+      if (!(fabs(again - straight) <= 1e-9 * fabs(straight)))
+        fail_msg("march %zu, step %d: %.10g, expected %.10g", i, failed, again, straight);
+    }
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(results_are_interrupted),
-                                     cmocka_unit_test(what_was_found_is_written),
-                                     cmocka_unit_test(a_run_in_time_ends_at_its_next_step)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(results_are_interrupted), cmocka_unit_test(what_was_found_is_written),
+      cmocka_unit_test(a_failed_step_is_made_again), cmocka_unit_test(a_run_in_time_ends_at_its_next_step)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,8 +155,11 @@ static void degrees_with_kernels(void **state) {
   assert_int_equal(tes_mesh_create(ctx, &(TesMeshDesc){.dim = 3, .cells = {2, 2, 2}}, &mesh), TES_OK);
   assert_int_equal(tes_function_create_constant(ctx, 1, &one), TES_OK);
   const TesProblemDesc descs[] = {
-      {.equation = TES_ELASTICITY, .degree = 9},
-      {.equation = TES_TRANSPORT, .degree = 9, .data = {.b = {one, one, one}}, .time = {.end = 1, .step = 1}},
+      {.equation = TES_TRANSPORT,
+       .element = TES_ELEMENT_DG,
+       .degree = 9,
+       .data = {.b = {one, one, one}},
+       .time = {.end = 1, .step = 1}},
       {.equation = TES_NAVIER_STOKES, .element = TES_ELEMENT_RT, .degree = 5, .time = {.end = 1}}};
   for (size_t i = 0; i < sizeof descs / sizeof *descs; i++) {
     TesProblemDesc desc = descs[i];
@@ -164,6 +167,16 @@ static void degrees_with_kernels(void **state) {
     assert_int_equal(tes_problem_create(ctx, &desc, &p), TES_MISSING);
     assert_non_null(strstr(tes_context_message(ctx), "on devices with kernels, got"));
     assert_non_null(strstr(tes_context_message(ctx), "take --device cpu"));
+    tes_context_clear(ctx);
+  }
+  /* No device has these: transfers and fluxes through boundaries end at degree 8. */
+  const TesProblemDesc none[] = {
+      {.mesh = mesh, .equation = TES_ELASTICITY, .degree = 9},
+      {.mesh = mesh, .equation = TES_TRANSPORT, .degree = 9, .data = {.b = {one, one, one}}}};
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(tes_problem_create(ctx, &none[i], &p), TES_INVALID_INPUT);
+    assert_non_null(strstr(tes_context_message(ctx), "space.degree: expected 1 to 8 for "));
+    assert_null(strstr(tes_context_message(ctx), "device"));
     tes_context_clear(ctx);
   }
   tes_function_destroy(&one);

@@ -75,6 +75,13 @@ static void another_method(void **state) {
          "--set solver.method=gmres");
 }
 
+static void factors(void **state) {
+  (void)state;
+  if (!tes_has_part("mumps")) skip();
+  follow(beam, "--set solver.method=cg --set solver.max_iterations=3", "use solver.method: direct",
+         "--set solver.method=direct");
+}
+
 static void no_smoother_of_ones_own(void **state) {
   (void)state;
   follow(beam, "--set solver.smoother=jacobi --set solver.max_iterations=12", "leave out solver.smoother",
@@ -121,9 +128,12 @@ static void what_cannot_help(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(more_iterations),          cmocka_unit_test(another_method),
-      cmocka_unit_test(no_smoother_of_ones_own),  cmocka_unit_test(the_order_of_the_flow),
-      cmocka_unit_test(an_entry_without_a_value), cmocka_unit_test(what_cannot_help)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(more_iterations),
+                                     cmocka_unit_test(another_method),
+                                     cmocka_unit_test(factors),
+                                     cmocka_unit_test(no_smoother_of_ones_own),
+                                     cmocka_unit_test(the_order_of_the_flow),
+                                     cmocka_unit_test(an_entry_without_a_value),
+                                     cmocka_unit_test(what_cannot_help)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

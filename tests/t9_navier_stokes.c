@@ -326,9 +326,36 @@ static void pressures_have_mean_zero(void **state) {
   assert_int_equal(system("rm -f mean.yaml mean.json"), 0);
 }
 
+/* A vortex that dies, with its stress on an opening: of second order in time. */
+static void stresses_of_openings_in_time(void **state) {
+  double error[2];
+  (void)state;
+  write_file("vortex.yaml",
+             "problem: navier_stokes\nmesh: {box: {cells: [4, 4], lower: [0.2, 0.1], upper: [1.3, 1.2]}}\n"
+             "space: {degree: 4}\nconstants: {nu: 0.1}\n"
+             "data:\n  nu: nu\n  exact:\n"
+             "    velocity: [sin(x)*cos(y)*exp(-2*nu*t), -cos(x)*sin(y)*exp(-2*nu*t)]\n"
+             "    pressure: (cos(2*x) + cos(2*y))/4*exp(-4*nu*t)\n"
+             "boundary:\n  all: {velocity: exact}\n"
+             "  right: {outflow: [nu*cos(x)*cos(y)*exp(-2*nu*t) - (cos(2*x) + cos(2*y))/4*exp(-4*nu*t), "
+             "nu*sin(x)*sin(y)*exp(-2*nu*t)]}\n"
+             "time: {end: 0.4, step: 0.02}\nsolver: {tolerance: 1e-8}\n");
+  for (int half = 0; half < 2; half++) {
+    assert_run(half ? "solve vortex.yaml --quiet --json vortex.json --set time.step=0.01"
+                    : "solve vortex.yaml --quiet --json vortex.json",
+               0);
+    cJSON *json = read_json("vortex.json");
+    error[half] = number_in(json, "errors", "velocity_l2");
+    cJSON_Delete(json);
+  }
+  if (!(error[1] < error[0] / 3.6)) fail_msg("errors %g, %g", error[0], error[1]);
+  assert_int_equal(system("rm -f vortex.yaml vortex.json"), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(runs_tell_of_the_flow),
                                      cmocka_unit_test(pressures_have_mean_zero),
+                                     cmocka_unit_test(stresses_of_openings_in_time),
                                      cmocka_unit_test(values_are_averaged),
                                      cmocka_unit_test(coarse_cells_are_told),
                                      cmocka_unit_test(restarts_give_the_same_bytes),

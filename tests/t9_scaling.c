@@ -67,7 +67,12 @@ static void tables(void **state) {
   assert_run("check box.yaml --ranks 2,0", 2);
   assert_output("--ranks 2,0: expected whole numbers");
   assert_run("check box.yaml --device cuda:1 --ranks 2", 2);
-  assert_output("expected cpu or cuda");
+  assert_output("expected cpu, cuda or emulator");
+  write_file("dg.yaml", "problem: transport\nmesh: {box: {cells: [2, 2]}}\nspace: {element: dg, degree: 9}\n"
+                        "data: {b: [1, 0]}\n");
+  assert_run("check dg.yaml", 0);
+  assert_run("check dg.yaml --device emulator", 3);
+  assert_output("on devices with kernels, got 9: take --device cpu");
 }
 
 /* `info` tells where two GPUs begin to be worth it: there they are 1.5 times as fast, somewhat below they are not. */

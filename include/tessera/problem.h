@@ -44,7 +44,7 @@
  *      stokes        q   boxes, periodic boxes, trees  2 to 8; kernels: all
  *      transport     q   boxes, periodic boxes, trees  1 to 20 (8); kernels: to 8 with a velocity
  *      transport     dg  boxes, periodic boxes         1 to 15; kernels: to 8 with a velocity
- *      elasticity    q   boxes, periodic boxes, trees  1 to 20 (8); kernels: to 8
+ *      elasticity    q   boxes, periodic boxes, trees  1 to 8; kernels: to 8
  *      navier_stokes q   boxes, periodic boxes, trees  2 to 8; kernels: all
  *      navier_stokes rt  boxes, periodic boxes         1 to 8; kernels: all in 2D, to 4 in 3D
  *      navier_stokes iso boxes                         1; kernels: all

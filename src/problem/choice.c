@@ -160,13 +160,6 @@ void tesi_problem_tell_unused(const TesProblem *p) {
               "solver.local_solver", name);
 }
 
-/* Advice for an iteration that does not converge. The test t9_advice has a case for each advice that is printed. */
-static void advise(TesProblem *p) {
-  const bool asked = p->options.smoother != TES_SMOOTHER_AUTO;
-  snprintf(p->text.advice, sizeof p->text.advice, "%s",
-           asked ? "leave out solver.smoother, so that one is chosen" : "");
-}
-
 /* The reason why an operator cannot have sparse factors; NULL: it can, if the library is available. */
 static const char *refuses_factors(const TesOperator *op) {
   return tesi_operator_refuses(&tesi_operator_assembled, &op->desc);
@@ -193,17 +186,35 @@ done:
   return status;
 }
 
-/* Whether nothing asks for cycles, and factors, of which each rank has all, take at most so many flops. */
+/* Flops of factors that end a solve (100 s on one core, as was measured), and that are advised. */
+static const double MOST_SERVING = 2e12, MOST_ADVISED = 1e13;
+
+/* Whether factors, of which each rank has all, take at most so many flops. */
+static bool can_factorize(const TesProblem *p, const TesiSurvey *survey, double most) {
+  const bool cheap = survey->factor_flops < most &&
+                     tesi_ranks(p->context) * survey->factor_bytes < 0.5 * (double)tes_memory_available();
+  const bool can = cheap && !p->in_time && !p->equation->own && p->levels == p->op &&
+                   !refuses_factors(p->op) && !tesi_factorization_missing(p->context);
+  return !tesi_reduce_any(p->context, !can);
+}
+
+/* The same where nothing asks for cycles. */
 static bool may_factorize(const TesProblem *p, const TesiSurvey *survey, double most) {
   const TesSolveOptions *o = &p->options;
   const bool free = o->method == TES_METHOD_AUTO && o->smoother == TES_SMOOTHER_AUTO && !o->own_smoother &&
-                    o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_AUTO && !p->in_time &&
-                    !p->equation->own,
-             cheap = survey->factor_flops < most &&
-                     tesi_ranks(p->context) * survey->factor_bytes < 0.5 * (double)tes_memory_available();
-  const bool may = free && cheap && p->levels == p->op && !refuses_factors(p->op) &&
-                   !tesi_factorization_missing(p->context);
-  return !tesi_reduce_any(p->context, !may);
+                    o->coarse == TES_COARSE_AUTO && o->coarsening == TES_COARSEN_AUTO;
+  return free && can_factorize(p, survey, most);
+}
+
+/* Advice for an iteration that does not converge. The test t9_advice has a case for each advice that is printed. */
+static void advise(TesProblem *p, const TesiSurvey *survey) {
+  const bool asked = p->options.smoother != TES_SMOOTHER_AUTO,
+             factors = !p->chosen.factors_serve && survey->factor_flops > 0 &&
+                       can_factorize(p, survey, MOST_ADVISED);
+  snprintf(p->text.advice, sizeof p->text.advice, "%s",
+           asked     ? "leave out solver.smoother, so that one is chosen"
+           : factors ? "use solver.method: direct"
+                     : "");
 }
 
 /* Systems for which cycles are slow and factors are cheap: thin bodies, whose bending coarse levels do not represent,
@@ -264,7 +275,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
     return choose_direct(p, smoother);
   }
   p->chosen.factor_flops = survey.factor_flops;
-  p->chosen.factors_serve = may_factorize(p, &survey, 4e11); /* 100 s on one core */
+  p->chosen.factors_serve = may_factorize(p, &survey, MOST_SERVING);
   p->chosen.thin = p->equation->couples && survey.thin;
   p->chosen.polynomial = p->options.smoother_degree;
   if (p->equation->couples && !p->chosen.polynomial) p->chosen.polynomial = polynomial_of_couples(p, &survey);
@@ -295,7 +306,7 @@ TesStatus tesi_problem_choose(TesProblem *p, TesSmootherKind *smoother) {
   *smoother = ordered ? TES_SMOOTHER_ORDERED_CELLS : choice.smoother;
   TES_TRY(tesi_problem_doubt_precision(p));
   choose_tolerance(p);
-  advise(p);
+  advise(p, &survey);
   snprintf(p->text.method, sizeof p->text.method, "%s%s%s",
            p->chosen.full_start ? "full multigrid, then " : "", method_names[p->chosen.method],
            p->options.method != TES_METHOD_AUTO ? ""

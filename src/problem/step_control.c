@@ -149,8 +149,10 @@ static TesStatus advance(void *user, double dt, TesSolveResult *result) {
   return status;
 }
 
+/* Images of a start may not have been made. */
 static TesStatus undo(void *user) {
   TesProblem *p = user;
+  if (p->in_time->least) tesi_least_forget(p->in_time->least);
   const TesStatus status = tesi_stepper_undo(p->in_time->stepper, p->u);
   return status == TES_OK ? tesi_in_time_at(p, p->in_time->march.time) : status;
 }

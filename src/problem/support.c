@@ -358,18 +358,24 @@ static bool refuses_mesh(const TesiSupport *row, TesiMeshRow mesh, TesiRefusal *
 
 static bool refuses_degree(const TesiSupport *row, const TesiAsked *asked, TesiRefusal *refusal) {
   const bool cells = asked->mesh != TESI_GRID && row->degree.on_cells;
-  const int least = row->degree.least, most = cells ? row->degree.on_cells : row->degree.most,
+  const bool moves = asked->has & row->has & TESI_BIT(TESI_HAS_B) && row->degree.carrying && !cells;
+  const int least = row->degree.least,
+            most = cells   ? row->degree.on_cells
+                   : moves ? row->degree.carrying
+                           : row->degree.most,
             kernels = asked->dim == 3 && row->degree.kernels_in_space ? row->degree.kernels_in_space
                                                                       : row->degree.kernels;
   char name[80], range[40];
   const bool carries = !(row->has & TESI_BIT(TESI_HAS_B)) || asked->has & TESI_BIT(TESI_HAS_B),
-             lacks_kernels = asked->kernels && kernels && asked->degree > kernels && carries;
+             lacks_kernels =
+                 asked->kernels && kernels && asked->degree > kernels && asked->degree <= most && carries;
   if (!asked->degree || (asked->degree >= least && asked->degree <= most && !lacks_kernels)) return false;
   tesi_support_name(row, name);
   snprintf(range, sizeof range, least == most ? "%d" : "%d to %d", least, lacks_kernels ? kernels : most);
   refuse(refusal, "space.degree", "expected %s for %s%s, got %d%s", range, name,
          lacks_kernels ? " on devices with kernels"
          : cells       ? " on this mesh"
+         : moves       ? " with a velocity"
                        : "",
          asked->degree, lacks_kernels ? ": take --device cpu" : "");
   refusal->missing = lacks_kernels;

@@ -180,6 +180,7 @@ typedef struct TesiSupport {
   unsigned usual;  /* TESI_ON_...: where element auto means this row's element */
   struct {
     int usual, least, most, on_cells; /* on_cells: the largest on meshes other than open boxes; 0: most */
+    int carrying;                     /* the largest with a velocity; 0: most */
     int kernels, kernels_in_space;    /* the largest degree on devices with kernels; 0: as on the processor */
   } degree;
   uint64_t has;                       /* TESI_BIT(TesiHas) */

@@ -22,7 +22,9 @@ static void put(Page *p, const char *format, ...) {
 
 static void put_degrees(Page *p, const TesiSupport *row) {
   put(p, row->degree.least == row->degree.most ? "%d" : "%d to %d", row->degree.least, row->degree.most);
-  if (row->degree.on_cells) put(p, ", %d on other meshes than open boxes", row->degree.on_cells);
+  if (row->degree.on_cells)
+    put(p, ", %d on other meshes than open boxes%s", row->degree.on_cells,
+        row->degree.carrying ? " or with a velocity" : "");
   put(p, " (%d)", row->degree.usual);
 }
 

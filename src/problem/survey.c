@@ -147,21 +147,40 @@ static void look_at_shape(int dim, const double *x, const double *J, Shape *shap
   shape->thinnest = fmin(shape->thinnest, least);
 }
 
+/* How many times as many nodes per direction the body has as the boxes round its cells tell: boxes round the cells of
+ * split tetrahedra are wider than the cells, which lie in all directions. Bodies that fill a part of their own box have
+ * fewer nodes: 1. */
+static double finer(const TesSpace *space, double nodes, const double along[3]) {
+  double low = 1, high = 8;
+  for (int i = 0; i < 30; i++) {
+    const double middle = (low + high) / 2;
+    double all = 1;
+    for (int d = 0; d < space->dim; d++) all *= 1 + middle * along[d];
+    *(all < nodes ? &low : &high) = middle;
+  }
+  return low;
+}
+
 /* Nested dissection cuts a body of `along` nodes in its longest direction, and `across` in the next one, by sections
  * of s = unknowns / along nodes. The cuts of a part as long as wide take 20 s^3 flops; there are along / across such
  * parts. MUMPS takes 0.7 to 1.2 times as many flops for beams, sheets and cubes of 2e4 to 1e5 unknowns, at most 1.5
- * times unknowns times s entries, and in 2D 6 log2(unknowns) entries an unknown. */
+ * times unknowns times s entries, in 2D 6 log2(unknowns) entries an unknown, and in plates 1.5 to 2.7 log2(columns)
+ * entries an unknown and an unknown of its column. */
 static void predict_factors(const TesSpace *space, double cells, const double extent[3], const Shape *shape,
                             TesiSurvey *survey) {
-  double along = 1, across = 1;
+  const double unknowns = (double)space->all_dofs;
+  double along = 1, across = 1, nodes[3] = {0};
+  for (int d = 0; d < space->dim; d++) nodes[d] = space->degree * extent[d] * cells / shape->width[d];
+  const double more = finer(space, unknowns / space->scalars, nodes);
   for (int d = 0; d < space->dim; d++) {
-    const double nodes = 1 + space->degree * extent[d] * cells / shape->width[d];
-    across = fmax(across, fmin(along, nodes)), along = fmax(along, nodes);
+    const double n = 1 + more * nodes[d];
+    across = fmax(across, fmin(along, n)), along = fmax(along, n);
   }
-  const double unknowns = (double)space->all_dofs, section = unknowns / along;
+  const double section = unknowns / along;
   survey->factor_flops = 20 * pow(section, 3) * along / across;
-  survey->factor_bytes =
-      2 * 8 * unknowns * fmin(1.5 * section, space->dim == 2 ? 9 * log2(unknowns) : INFINITY);
+  const double columns = along * across,
+               flat = space->dim == 2 ? 9 * log2(unknowns) : 2 * unknowns / columns * log2(columns);
+  survey->factor_bytes = 2 * 8 * unknowns * fmin(1.5 * section, flat);
 }
 
 static void judge_shape(TesContext *ctx, const TesSpace *space, double cells, Shape *shape,

@@ -118,15 +118,17 @@ def deviation(n, v, m, text, only=None):
 
 
 def surroundings(r, s):
-    """A pressure of all openings, whatever it is in time, moves nothing."""
+    """A pressure of all openings, whatever it is in time, and pressure or normal stress, moves nothing."""
     opened = [c for c in s.boundary.values() if "pressure" in c]
     if not opened or any("outflow" in c for c in s.boundary.values()):
         return None
     n = s.copy()
     level = num(round(10 ** r.uniform(0, 4), 2))
-    for c in n.boundary.values():
+    for name, c in n.boundary.items():
         if "pressure" in c:
-            c["pressure"] = "%s+%s*(1+%s)" % (c["pressure"], level, "sin(9*t)" if s.time else "0")
+            pressure = "%s+%s*(1+%s)" % (c["pressure"], level, "sin(9*t)" if s.time else "0")
+            stress = ["-(%s)*%s" % (pressure, d) for d in ("nx", "ny", "nz")[: s.dim]]
+            n.boundary[name] = {"outflow": stress} if r.random() < 0.5 else {"pressure": pressure}
     v, _ = observe(s)
     w, _ = observe(n)
     worst, name = compare(s, w, v, only="PGIB")

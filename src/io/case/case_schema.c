@@ -276,7 +276,7 @@ const TesiKey tesi_case_keys[] = {
    .fallback_note = "that of data.exact, else 0",
    .help = "at `time.start`: elasticity u_t, navier_stokes u, where at boundaries their values hold"},
   {.path = "data.initial.pressure", .type = TESI_KEY_EXPRESSION, .target = AT(initial_pressure),
-   .fallback_note = "the mean of all openings, else 0",
+   .fallback_note = "of the openings, else 0",
    .help = "the pressure"},
   {.path = "data.nu", .type = TESI_KEY_EXPRESSION, .target = AT(a), .fallback_note = "1",
    .help = "viscosity, positive; a number with element q and in time"},

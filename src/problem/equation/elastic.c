@@ -266,7 +266,7 @@ static const TesiSupport support = {
     .element = TES_ELEMENT_Q,
     .meshes = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
     .usual = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
-    .degree = {.usual = 4, .least = 1, .most = 20, .on_cells = 8, .kernels = 8},
+    .degree = {.usual = 4, .least = 1, .most = 8, .kernels = 8},
     .has = TESI_HAS_ALWAYS | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_LAMBDA) | TESI_BIT(TESI_HAS_MU) |
            TESI_BIT(TESI_HAS_YOUNG) | TESI_BIT(TESI_HAS_POISSON) | TESI_BIT(TESI_HAS_PLANE) |
            TESI_BIT(TESI_HAS_DENSITY) | TESI_BIT(TESI_HAS_EXPANSION) | TESI_BIT(TESI_HAS_TEMPERATURE) |

@@ -286,7 +286,7 @@ static const TesiSupport support = {
     .element = TES_ELEMENT_Q,
     .meshes = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
     .usual = TESI_ON_GRID | TESI_ON_RINGS | TESI_ON_TREES,
-    .degree = {.usual = 4, .least = 1, .most = 20, .on_cells = 8, .kernels = 8},
+    .degree = {.usual = 4, .least = 1, .most = 20, .on_cells = 8, .carrying = 8, .kernels = 8},
     .has = TESI_HAS_ALWAYS | TESI_BIT(TESI_HAS_NAME) | TESI_HAS_IN_TIME | TESI_BIT(TESI_HAS_A) |
            TESI_BIT(TESI_HAS_C) | TESI_BIT(TESI_HAS_B) | TESI_BIT(TESI_HAS_MATERIALS) |
            TESI_BIT(TESI_HAS_CFL) | TESI_BIT(TESI_HAS_TOLERANCE) | TESI_BIT(TESI_HAS_ADAPT) |

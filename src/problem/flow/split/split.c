@@ -220,11 +220,11 @@ static TesStatus correct(TesProblem *p, double time, const TesiFormula *f, TesSo
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
   const double factor = f->dt / f->a0;
-  bool given = pr->openings.given != NULL;
+  const bool given = tesi_split_openings_timed(p);
   TES_TRY(tesi_taylor_hood_divergence(pr->taylor_hood, pr->work.x, pr->work.pb));
   TES_TRY(tes_vector_copy(pr->work.pb, -1, pr->work.pz));
   TES_TRY(tes_vector_fill(pr->work.pn, 0));
-  if (given) TES_TRY(tesi_split_give_pressure(p, &factor));
+  if (given) TES_TRY(tesi_split_change_pressure(p, factor));
   if (given) TES_TRY(tes_operator_lift(pr->poisson->op, pr->work.pn, pr->work.pz));
   TES_TRY(tesi_split_potential(p, time, factor, pr->work.pz, pr->work.ps, result));
   if (given) TES_TRY(tes_vector_axpy(1, pr->work.pn, pr->work.ps));
@@ -510,11 +510,10 @@ static TesStatus resume(void *user) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(p);
-  const double none = 0;
   pr->state.is_carried = pr->is_balanced = false;
   pr->last.sigma = pr->speed.most = NAN;
   TES_TRY(tesi_walls_update(p, p->in_time->march.time, &pr->walls));
-  if (pr->openings.given) TES_TRY(tesi_split_give_pressure(p, &none));
+  if (pr->openings.given) TES_TRY(tesi_split_change_pressure(p, 0));
 done:
   return status;
 }

@@ -325,12 +325,14 @@ TesStatus tesi_split_begin_steps(TesProblem *problem);
 TesStatus tesi_split_carry(TesProblem *problem);
 /* b <- int f v + stress on open boundaries, by the problem's numbers. */
 TesStatus tesi_split_load(TesProblem *problem, TesVector *b);
-/* On open boundaries with a given pressure. *factor: dt / a0 of the step; work.pn <- the phi that changes the
- * pressure to the P of the problem's numbers. NULL: the solution's own pressure <- P. */
-TesStatus tesi_split_give_pressure(TesProblem *problem, const double *factor);
-/* Without an initial pressure a flow begins with the mean pressure of its openings: from 0 it would be pushed through
- * them. */
-TesStatus tesi_split_begin_with_surroundings(TesProblem *problem);
+/* Whether pressures or stresses of open boundaries may depend on time. */
+bool tesi_split_openings_timed(const TesProblem *problem);
+/* work.pn <- the phi that changes the pressure of open boundaries to the P of the problem's numbers, with the factor
+ * dt / a0 of the step. */
+TesStatus tesi_split_change_pressure(TesProblem *problem, double factor);
+/* A pressure of the start has any level and any values at open boundaries, and would push the fluid through them. A
+ * harmonic function is added, so that p = P there. */
+TesStatus tesi_split_begin_openings(TesProblem *problem);
 /* openings.rise of a step to the time of the problem's numbers. */
 TesStatus tesi_split_find_rise(TesProblem *problem);
 /* Finds the faces of open and closed boundaries, from spaces and walls. */

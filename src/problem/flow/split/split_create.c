@@ -215,8 +215,7 @@ TesStatus tesi_split_begin(TesProblem *p) {
   TES_TRY(tesi_walls_put(&pr->walls, true, &pr->u));
   TES_TRY(tesi_split_interpolate(pr->taylor_hood->pressure, &pressure, time, &pr->p));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(p, &pr->p));
-  TES_TRY(tesi_split_give_pressure(p, NULL));
-  if (!pressure) TES_TRY(tesi_split_begin_with_surroundings(p));
+  if (!p->before) TES_TRY(tesi_split_begin_openings(p));
   TES_TRY(tesi_split_check_flux(p));
   TES_TRY(tesi_split_begin_steps(p));
 done:

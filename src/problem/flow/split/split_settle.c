@@ -23,7 +23,7 @@ TesStatus tesi_split_settle(const TesProblem *from, TesProblem *next, double *re
   TesContext *ctx = next->context;
   TesStatus status = TES_OK;
   TesiSplit *pr = tesi_split_of(next);
-  const double time = next->in_time->march.time, none = 0;
+  const double time = next->in_time->march.time;
   double before = time, ignored, rate;
   TesVector *s = NULL;
   pr->warned_of_cells = tesi_split_of(from)->warned_of_cells;
@@ -36,7 +36,7 @@ TesStatus tesi_split_settle(const TesProblem *from, TesProblem *next, double *re
   }
   TES_TRY(tesi_in_time_at(next, time));
   if (!pr->walls.any_open) TES_TRY(tesi_split_remove_mean(next, &pr->p));
-  TES_TRY(tesi_split_give_pressure(next, &none));
+  TES_TRY(tesi_split_change_pressure(next, 0));
   if (!pr->state.known) goto done;
   TES_TRY(tesi_taylor_hood_convection(pr->taylor_hood, pr->state.old[0], pr->state.carried[1], &rate));
   TES_TRY(tesi_taylor_hood_backflow(pr->taylor_hood, &pr->open, pr->state.old[0], pr->state.carried[1]));
