@@ -1,5 +1,5 @@
-/* The blocks that a context holds on its device, in the order of their addresses. The devices' allocate and release maintain the list; predictions of
- * memory read it. */
+/* The blocks that a context holds on its device, in the order of their addresses. The devices' allocate and release
+ * maintain the list; predictions of memory read it. */
 #ifndef TESI_BLOCKS_H
 #define TESI_BLOCKS_H
 
