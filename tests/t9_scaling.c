@@ -68,6 +68,15 @@ static void tables(void **state) {
   assert_output("--ranks 2,0: expected whole numbers");
   assert_run("check box.yaml --device cuda:1 --ranks 2", 2);
   assert_output("expected cpu or cuda");
+  assert_run("check box.yaml --ranks 1,2 --device emulator", 2);
+  assert_output("expected cpu or cuda");
+  assert_run("check box.yaml --device GPU", 2); /* as solve names them */
+  assert_output("expected auto, cpu, cuda, cuda:N or emulator");
+  write_file("body.yaml", "problem: elasticity\nmesh: {box: {cells: [2, 2]}}\nspace: {degree: 9}\n"
+                          "data: {young: 1, poisson: 0.3}\n");
+  assert_run("check body.yaml --device emulator", 3);
+  assert_output("expected 1 to 8 for elasticity on devices with kernels, got 9: take --device cpu");
+  assert_run("check body.yaml --device cpu", 0);
 }
 
 /* `info` tells where two GPUs begin to be worth it: there they are 1.5 times as fast, somewhat below they are not. */

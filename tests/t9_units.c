@@ -214,8 +214,9 @@ static void what_is_refused(void **state) {
        "expected a stress, along curves a force per length"},
       {"'mesh.map=[x + 1 mm, 3 s]'", "mesh.map: expected a length, as 3 mm, got '3 s'"},
       {"'output.points=[[3 s, 0]]'", "output.points: expected a length, as 3 mm, got '3 s'"},
-      {"'output.lines=[{from: [0, 0], to: [3 kN, 0], file: l.csv}]'", "output.lines: expected a length"},
-      {"'output.values.L={point: [2 K, 0], of: u}'", "output.values: expected a length, as 3 mm, got '2 K'"},
+      {"'output.lines=[{from: [0, 0], to: [3 kN, 0], file: l.csv}]'", "output.lines.to: expected a length"},
+      {"'output.values.L={point: [2 K, 0], of: u}'",
+       "output.values.L.point: expected a length, as 3 mm, got '2 K'"},
       {"'solver.tolerance=1 mm'", "solver.tolerance: expected a number without a unit"},
       {"'data.young=210 Gpa'", "unknown unit 'Gpa' at column 5"},
       {"'data.young=210 GPa GPa'", "data.young"},
@@ -239,7 +240,7 @@ static void what_is_refused(void **state) {
       {"'mesh.box.upper=[3 m + 2 s, 1]'", "mesh.box.upper: '+' joins units of different kinds"},
       {"'mesh.box.upper=[L*L, 1]'", "mesh.box.upper: expected a length"},
       {"'constants.H=L + pull'", "constants: H: '+' joins units of different kinds"},
-      {"'output.values.L.of=u + 3 s > 2 mm'", "output.values: of: '>' joins units of different kinds"},
+      {"'output.values.L.of=u + 3 s > 2 mm'", "output.values.L.of: '>' joins units of different kinds"},
       {"units=imperial", "expected none, SI or mm-N-MPa"},
       {"units=null", "'GPa' is a unit at column"}};
   char text[1200], command[300];

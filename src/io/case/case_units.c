@@ -127,18 +127,21 @@ static TesiDimension dimension_of(const TesiCaseReader *r, const char *text) {
   return status == TES_OK ? terms.dimension : (TesiDimension){0};
 }
 
-TesStatus tesi_case_check_unit_like(TesiCaseReader *r, int row, int like, const char *text) {
+static TesStatus check(TesiCaseReader *r, int row, int like, const TesiYaml *node, const char *text) {
   const Kind *kind = kind_of(r, &tesi_case_keys[like]);
   const TesiDimension dimension = kind ? dimension_of(r, text) : (TesiDimension){0};
   if (!kind || !dimension.written) return TES_OK;
   for (int i = 0; i < kind->options; i++)
     if (tesi_dimension_may_be(dimension, kind->dimension[i])) return TES_OK;
-  return tesi_case_refuse(r, tesi_case_keys[row].path, "expected %s, got '%.60s', which is of another kind",
-                          kind->what, text);
+  return tesi_case_error(r, row, node, "expected %s, got '%.60s', which is of another kind", kind->what, text);
 }
 
-TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text) {
-  return tesi_case_check_unit_like(r, row, row, text);
+TesStatus tesi_case_check_unit_like(TesiCaseReader *r, int row, int like, const char *text) {
+  return check(r, row, like, r->node[row], text);
+}
+
+TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const TesiYaml *node) {
+  return check(r, row, row, node, node->text);
 }
 
 /* ---- the unit of a quantity ---------------------------------------------------------------------------- */

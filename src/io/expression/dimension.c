@@ -11,7 +11,8 @@ TesiDimension tesi_dimension_known(bool written, const int power[TESI_DIMENSIONS
 
 TesiDimension tesi_dimension_product(TesiDimension a, TesiDimension b, bool over) {
   TesiDimension product = {.is = a.is > b.is ? a.is : b.is, .written = a.written || b.written};
-  if (a.is == TESI_DIMENSION_ANY || b.is == TESI_DIMENSION_ANY) return (TesiDimension){0};
+  const bool factor = a.is != b.is && !product.written; /* 2*x */
+  if (factor || a.is == TESI_DIMENSION_ANY || b.is == TESI_DIMENSION_ANY) return (TesiDimension){0};
   for (int d = 0; d < TESI_DIMENSIONS; d++) product.power[d] = a.power[d] + (over ? -b.power[d] : b.power[d]);
   return product;
 }

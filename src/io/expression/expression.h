@@ -34,6 +34,7 @@ typedef struct TesiTerms {
   TesiWords *words; /* of the tables; NULL: there is none */
   int count, capacity, table_size;
   TesiDimension dimension; /* of the text that was parsed last */
+  bool composed;           /* the text was put together from texts of keys: units in it are not compared */
   int varied;              /* the variable by which constants with a slope vary; 0: they do not vary */
   TesStatus status; /* of the first failure, after which calls do nothing. TES_INVALID_INPUT: too many terms */
 } TesiTerms;

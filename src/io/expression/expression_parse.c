@@ -148,7 +148,7 @@ static TesiDimension dimension_of_variable(const Parser *p, int variable) {
 
 /* p->dimension <- of a sum, a comparison or the like of what was parsed last and of `left`. */
 static void join(Parser *p, const char *by, size_t at, TesiDimension left) {
-  if (!tesi_dimension_join(left, p->dimension, &p->dimension))
+  if (!tesi_dimension_join(left, p->dimension, &p->dimension) && !p->terms->composed)
     tesi_scanner_fail(&p->scanner, at, "", "'%s' joins units of different kinds", by);
 }
 
@@ -181,7 +181,7 @@ static void dimension_of_call(Parser *p, const TesiToken *name, const struct Fun
     p->dimension = (TesiDimension){0};
     return;
   default:
-    if (!tesi_dimension_may_be(p->dimension, pure.power))
+    if (!tesi_dimension_may_be(p->dimension, pure.power) && !p->terms->composed)
       tesi_scanner_fail(&p->scanner, name->first, "; its argument is a number without a unit",
                         "%s() of a number with a unit", f->name);
   }

@@ -15,8 +15,8 @@ enum { TESI_DIMENSIONS = 4 };
 /* The unit at the beginning of `text`: symbols with powers, joined by / and *, without blanks. *si: its value in m,
  * kg, s, K. Returns its length; 0: there is no unit. */
 size_t tesi_unit_read(const char *text, double *si, int dimension[TESI_DIMENSIONS]);
-/* The dimension of an expression. NUMBER: without a unit, a pure number in products, in the unit of the other side in
- * sums. ANY: not known, as of tables and of 1 + x; it suits all others. */
+/* The dimension of an expression. NUMBER: without a unit, a pure number in products with units, in the unit of the
+ * other side in sums. ANY: not known, as of tables, 2*x and 1 + x; it suits all others. */
 typedef struct TesiDimension {
   enum { TESI_DIMENSION_ANY, TESI_DIMENSION_NUMBER, TESI_DIMENSION_KNOWN } is;
   bool written; /* known from a unit in the text, not from coordinates and time alone */
