@@ -19,7 +19,7 @@ def by_tessera_2d(n, k):
     u = "exp(x)*sin(pi*y)"
     problem = tessera.Problem(tessera.Mesh.box([n, n]), degree=k, f=f"(pi*pi - 1)*{u}", exact=u, boundary={"all": u})
     problem.solve()
-    return problem.errors()["l2"], problem.space.length
+    return problem.errors["l2"], problem.space.length
 
 
 def by_skfem_2d(n, k):
@@ -41,7 +41,7 @@ def by_tessera_3d(n, k):
     u = "exp(x)*sin(pi*y)*z"
     problem = tessera.Problem(tessera.Mesh.box([n, n, n]), degree=k, f=f"(pi*pi - 1)*{u}", exact=u, boundary={"all": u})
     problem.solve()
-    return problem.errors()["l2"], problem.space.length
+    return problem.errors["l2"], problem.space.length
 
 
 def by_skfem_3d(n, k):
