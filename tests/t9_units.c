@@ -132,7 +132,18 @@ static void units_stand_anywhere(void **state) {
       "of: "
       "sxx + 1 bar}}\n"
       "  lines: [{from: [0, 1 cm, 5], to: [0.3 m, 1 cm, 5], count: 3, file: l.csv}]\n");
+  assert_run(
+      "solve a.yaml --set 'output.values.s={min: right, of: sxx}' --set 'output.values.F={force: left, "
+      "of: x}'",
+      0);
+  assert_output("value     s = 2 MPa  at ("); /* of single names and forces; u/(1 um) and sums may be anything */
+  assert_output("value     F = -400 N\n");
+  assert_run("solve a.yaml --set output.values.u.of=u --set units=SI --set mesh.box.upper=[1,2,3] --set "
+             "output.values.u.point=[1,1,1] --set output.points=null --set output.lines=null",
+             0);
+  assert_output(" m\n");
   assert_run("solve a.yaml --quiet --json a.json", 0);
+  assert_null(strstr(output, "value"));
   const double u = 2. / 210e3 * 300;
   assert_near(value_of("u"), u * 1e3, 1e-6 * u * 1e3);
   assert_near(value_of("top"), 2.1, 1e-7);

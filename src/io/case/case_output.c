@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
+#include "io/expression/units.h"
 #include "io/number.h"
 
 static TesStatus copy_place(const TesiCaseReader *r, const TesiYaml *node, char **copy) {
@@ -390,14 +391,25 @@ done:
   return status;
 }
 
-static void find_picture_unit(TesiCaseReader *r) {
+/* Units of the picture, and of values that are some value of a field, or a force of elasticity. */
+static void find_units(TesiCaseReader *r) {
   TesiField field[TESI_FIELDS];
   const TesiFieldRow *row[TESI_FIELDS];
   TesiFieldNames names;
-  TesCasePicture *picture = &r->draft.c.picture;
+  TesCase *c = &r->draft.c;
+  TesCasePicture *picture = &c->picture;
   if (!r->draft.units || !r->support || !r->mesh_known) return;
   const int fields = fields_of(r, &names, field, row);
   tesi_case_unit_of(r, fields, field, row, picture->of, picture->unit);
+  for (int i = 0; i < c->values; i++) {
+    const TesValue *v = &c->value[i].value;
+    const int force[TESI_DIMENSIONS] = {tesi_case_dim(r) == 3 ? 1 : 0, 1, -2};
+    if (c->value[i].derived || v->kind == TES_VALUE_INTEGRAL || v->kind == TES_VALUE_ERROR) continue;
+    if (v->kind != TES_VALUE_FORCE)
+      tesi_case_unit_of(r, fields, field, row, v->of, c->value[i].unit);
+    else if (!r->support->flow)
+      tesi_unit_name((TesiUnits)r->draft.units, force, c->value[i].unit);
+  }
 }
 
 /* ---- plots --------------------------------------------------------------------------------------------- */
@@ -465,7 +477,7 @@ TesStatus tesi_case_read_outputs(TesiCaseReader *r) {
     const int row = tesi_case_row(rows[i].path);
     if (r->node[row]) TES_TRY(rows[i].read(r, row, r->node[row]));
   }
-  find_picture_unit(r);
+  find_units(r);
 done:
   return status;
 }
