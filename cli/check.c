@@ -16,9 +16,8 @@ static const char help[] =
     "  --ranks N              as N processes with a part of the mesh each would: what they refuse is "
     "refused\n"
     "  --ranks N,M,...        predicts memory and time with so many ranks each, and the best number\n"
-    "  --device cuda          predicts for GPUs; cpu, the default: for hosts like this one; emulator: what a "
-    "solve "
-    "there refuses is refused\n"
+    "  --device NAME          as a solve on this device would: what it refuses is refused; cpu: the default\n"
+    "  --ranks N,M --device cuda  predicts for GPUs, which need not be there\n"
     "  --help                 this text\n";
 
 enum { SET = CLI_OWN_OPTIONS, VTU, HELP };
@@ -57,6 +56,17 @@ static TesStatus measure(const Check *c, int boundary, double *size) {
   return TES_OK;
 }
 
+/* Whether a boundary is a group inside the mesh, or of curves or points: it has no face where the mesh ends. Several
+ * ranks do not know. */
+static bool is_group(const Check *c, int boundary) {
+  const int64_t cells = tes_mesh_info(c->mesh).kind == TES_MESH_BOX ? 0 : tes_mesh_info(c->mesh).cells;
+  bool found = cells == 0 || cli_ranks();
+  for (int64_t cell = 0; cell < cells && !found; cell++)
+    for (int face = 0, name; face < 2 * tes_mesh_info(c->mesh).dim && !found; face++)
+      found = tes_mesh_on_boundary(c->mesh, cell, face, &name) && name == boundary;
+  return !found;
+}
+
 /* Areas (2D: lengths) and volumes by name. */
 static TesStatus tell_parts(const Check *c) {
   const int dim = tes_mesh_info(c->mesh).dim;
@@ -66,6 +76,9 @@ static TesStatus tell_parts(const Check *c) {
     status = measure(c, i, &size);
     if (status == TES_OK && size == 0)
       printf("boundary  %-16s no faces\n", tes_mesh_boundary_name(c->mesh, i));
+    else if (status == TES_OK && is_group(c, i))
+      printf("boundary  %-16s size %.6g, no outer faces (points count 1 each, curves have their length)\n",
+             tes_mesh_boundary_name(c->mesh, i), size);
     else if (status == TES_OK)
       printf("boundary  %-16s %s %.6g%s\n", tes_mesh_boundary_name(c->mesh, i), dim == 2 ? "length" : "area",
              size, cli_is_default(c->input, c->mesh, i) ? ", u = 0: the case gives no condition" : "");
@@ -237,7 +250,7 @@ int cli_check(int argc, char **argv) {
                                           {"device", required_argument, NULL, CLI_DEVICE},
                                           {"help", no_argument, NULL, HELP},
                                           {0}};
-  static const char *const devices[] = {"cpu", "cuda", "emulator", NULL};
+  static const char *const predicted[] = {"cpu", "cuda", NULL};
   SolveOptions o = {.common = {.device = "cpu", .verbosity = TES_QUIET}};
   Check c = {0};
   for (int option; (option = cli_next_option(argc, argv, options)) != -1;) {
@@ -249,15 +262,16 @@ int cli_check(int argc, char **argv) {
     if (option == VTU) c.vtu = optarg;
     if (option == CLI_RANKS)
       good = (c.predicted = cli_parse_numbers("ranks", optarg, true, 1, 65536, CLI_SCALINGS, c.ranks)) > 0;
-    if (option == CLI_DEVICE) {
-      const int choice = cli_parse_choice("device", optarg, devices);
-      c.gpus = choice == 1, good = choice >= 0;
-      if (choice == 2) o.common.device = devices[choice];
-    }
+    if (option == CLI_DEVICE) o.common.device = optarg;
     if (!good) return tes_status_exit(TES_INVALID_INPUT);
   }
   if (optind + 1 != argc) return cli_usage_error("check takes one case file (tessera check --help)");
   o.path = argv[optind];
+  if (c.predicted && !(c.predicted == 1 && !strcmp(o.common.device, "emulator"))) {
+    const int choice = cli_parse_choice("device", o.common.device, predicted);
+    if (choice < 0) return tes_status_exit(TES_INVALID_INPUT);
+    c.gpus = choice == 1, o.common.device = "cpu";
+  }
   if (c.predicted == 1 && !c.gpus) o.common.ranks = (int)c.ranks[0], c.predicted = 0;
   const int refused = cli_ranks_launch(&o.common);
   return refused ? refused : run(&o, c);

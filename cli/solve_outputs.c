@@ -130,7 +130,9 @@ void solve_print_outputs(const Solve *s) {
       snprintf(place, sizeof place, "  at (%.6g, %.6g, %.6g)", x[0], x[1], x[2]);
     else if (solve_has_place(&c->value[i].value))
       snprintf(place, sizeof place, "  at (%.6g, %.6g)", x[0], x[1]);
-    solve_log(s, TES_LOG_INFO, "value     %s = %.10g%s", c->value[i].name, o->value[i], place);
+    const char *unit = c->value[i].unit;
+    solve_log(s, TES_LOG_INFO, "value     %s = %.10g%s%s%s", c->value[i].name, o->value[i] + 0.,
+              *unit ? " " : "", unit, place); /* + 0: no -0 */
   }
   for (int i = 0; i < o->lines; i++) solve_log(s, TES_LOG_INFO, "written   %s", c->line[i].file);
 }

@@ -111,7 +111,7 @@ static void print_csv_row(FILE *out, const CliTable *table, int row) {
     if (table->column[c].digits == -1)
       cli_print_csv_text(out, cell->text ? cell->text : "");
     else if (!isnan(cell->number))
-      fprintf(out, "%.10g", cell->number);
+      fprintf(out, "%.10g", cell->number + 0.);
   }
   fputc('\n', out);
 }

@@ -497,7 +497,7 @@ static void bad_input_is_told(void **state) {
     TesProblemDesc desc;
     const char *message;
   } wrong[] = {
-      {{.boundary = &lid, .boundaries = 1}, "its net flux is 1, of 1 along and through the boundary"},
+      {{.boundary = &lid, .boundaries = 1}, "its net flux is 1, of 1 through the boundary"},
       {{.boundary = &robin, .boundaries = 1},
        "boundary.top: stokes with element rt has velocity, slip, outflow, pressure and symmetry; robin "
        "belongs to"},

@@ -376,6 +376,11 @@ static void materials_have_their_weight(void **state) {
       "output: {values: {held: {force: clamp, of: y}}}\n");
   if (!solve("")) return;
   assert_near(value_of("held"), 4 * 3 * 10, 1e-6);
+  assert_run("solve a.yaml", 0);
+  assert_output("poisson = 0.3\n          density = 7\n          gravity = [0, -10]\n          body:");
+  assert_run("check a.yaml", 0);
+  assert_output("boundary  feet             size 2, no outer faces");
+  assert_null(strstr(output, "clamp            size"));
   assert_true(solve("--set data.density=null"));
   assert_near(value_of("held"), 4 * 3 * 10, 1e-6);
   assert_true(solve("--set data.materials.body.density=null --set data.materials.body.f=[0,1]"));
@@ -384,6 +389,9 @@ static void materials_have_their_weight(void **state) {
   assert_output("data.gravity: data.density is missing");
   assert_run("solve a.yaml --quiet --set data.gravity=null", 2);
   assert_output("data.density: belongs to elasticity with `time`, `data.gravity` or `data.rotation`");
+  assert_true(
+      solve("--set units=SI --set \"data.gravity=[0, -10 m/s^2]\" --set \"data.rotation={speed: t}\""));
+  assert_near(value_of("held"), 4 * 3 * 10, 1e-6); /* texts of keys are put together; each was compared alone */
   assert_run("solve a.yaml --quiet --set \"data.rotation={speed: 1, axis: [1, 0]}\"", 2);
   assert_output("data.rotation.axis: is for three dimensions");
   assert_run("solve a.yaml --quiet --set data.rotation.point=[1,0]", 2);

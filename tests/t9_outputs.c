@@ -163,7 +163,7 @@ static void wrong_values_of_flows_are_told(void **state) {
   } bad[] = {
       {"  values: {v: {force: bottom}}\n", "a force is in a direction: {force: bottom, of: x}, or y"},
       {"  values: {v: {force: bottom, of: z}}\n", "a force is in a direction: {force: bottom, of: x}, or y"},
-      {"  values: {v: {force: domain, of: x}}\n", "force: expected the name of a boundary, got 'domain'"},
+      {"  values: {v: {force: domain, of: x}}\n", "expected the name of a boundary, got 'domain'"},
       {"  values: {v: {force: front, of: x}}\n", "the mesh has no boundary or material called front"},
       {"  values: {v: {error: domain, of: h1}}\n", "of: expected l2, velocity_l2 or pressure_l2, got 'h1'"},
       {"  values: {v: {mean: domain, of: w}}\n", "unknown name 'w'"},
@@ -190,8 +190,9 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
       {"  points: 3\n", "a.yaml:7:11: output.points: expected a list of points, or NAME: point, got '3'"},
       {"  points: [[1, 2, 3]]\n", "a.yaml:7:12: output.points: expected a point, a list of 2 numbers"},
       {"  points: {a: [1, 2]}\n", "a.yaml:7:15: output.points: the point (1, 2, 0) lies in no cell"},
-      {"  values: {v: {mean: domain, of: u + w}}\n", "output.values: of: unknown name 'w' at column 5 of \"u "
-                                                     "+ w\"; variables here: x, y, z, t, u, ux, uy, r"},
+      {"  values: {v: {mean: domain, of: u + w}}\n",
+       "output.values.v.of: unknown name 'w' at column 5 of \"u "
+       "+ w\"; variables here: x, y, z, t, u, ux, uy, r"},
       {"  values: {v: {mean: domain, of: nx}}\n", "unknown name 'nx'"},
       {"  values: {v: {mean: lefft}}\n",
        "output.values.v: the mesh has no boundary or material called lefft; it has: domain, left, right"},
@@ -199,7 +200,7 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
        "v: expected exactly one of point, mean, integral, force, error"},
       {"  values: {v: {force: left, of: x}}\n", "force: it belongs to stokes, elasticity and navier_stokes"},
       {"  values: {v: {error: left}}\n", "the error is that on the domain"},
-      {"  values: {v: {error: domain, of: max}}\n", "of: expected l2 or h1, got 'max'"},
+      {"  values: {v: {error: domain, of: max}}\n", ".of: expected l2 or h1, got 'max'"},
       {"  png: {file: u.png, arrows: true}\n",
        "arrows: expected a list of 2 expressions, as [-ux, -uy], or true in problems with a vector"},
       {"  values: {v: {meen: domain}}\n", "unknown key 'meen'; did you mean 'mean'?"},
@@ -209,7 +210,7 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
       {"  lines: [{from: [0, 0], to: [1, 1], count: 1, file: a.csv}]\n",
        "count: expected an integer from 2 to 1000000"},
       {"  lines: [{from: [0, 1], to: [0, 1], file: a.csv}]\n",
-       "a.yaml:7:30: output.lines: `from` and `to` are the same point"},
+       "a.yaml:7:30: output.lines.to: `from` and `to` are the same point"},
       {"  lines: [{from: [8, 8], to: [9, 9], file: a.csv}]\n",
        "a.yaml:7:11: output.lines: no point of the line to a.csv lies in the mesh"}};
   (void)state;

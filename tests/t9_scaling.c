@@ -67,7 +67,11 @@ static void tables(void **state) {
   assert_run("check box.yaml --ranks 2,0", 2);
   assert_output("--ranks 2,0: expected whole numbers");
   assert_run("check box.yaml --device cuda:1 --ranks 2", 2);
-  assert_output("expected cpu, cuda or emulator");
+  assert_output("expected cpu or cuda");
+  assert_run("check box.yaml --ranks 1,2 --device emulator", 2);
+  assert_output("expected cpu or cuda");
+  assert_run("check box.yaml --device GPU", 2); /* as solve names them */
+  assert_output("expected auto, cpu, cuda, cuda:N or emulator");
   write_file("dg.yaml", "problem: transport\nmesh: {box: {cells: [2, 2]}}\nspace: {element: dg, degree: 9}\n"
                         "data: {b: [1, 0]}\n");
   assert_run("check dg.yaml", 0);

@@ -249,7 +249,7 @@ static void films_and_series_have_their_rows(void **state) {
   assert_int_equal(count, 4);
   assert_true(rows[0] == 0 && rows[1] == 4 && rows[2] == 8 && rows[3] == 10);
   assert_run("solve a.yaml --quiet --set \"output.vtu={file: u.vtu, every: 0}\"", 2);
-  assert_output("every: expected a number of steps");
+  assert_output(".every: expected a number of steps");
 }
 
 /* From u = 0 to the solution of the steady problem, which another run finds; and values know the time. */

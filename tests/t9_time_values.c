@@ -218,7 +218,7 @@ static void minutes_are_counted(void **state) {
   assert_int_equal(lines_with("m.pvd", "DataSet"), 51);
   assert_run(LID "--set \"output.vtu={file: m.vtu, every: {hours: 1}}\"", 2);
   assert_output(
-      "output.vtu.every: every: expected a number of steps, {time: a number > 0} or {minutes: a number > 0}");
+      "output.vtu.every: expected a number of steps, {time: a number > 0} or {minutes: a number > 0}");
   assert_int_equal(system("rm -f m-*.vtu m-*.png m.pvd m.csv"), 0);
 }
 

@@ -1,6 +1,6 @@
 /* Run: ctest -R t9_units. Units behind numbers: both systems, powers and quotients, in constants, keys, lists and
- * expressions; kinds that do not fit, units that are unknown or come without a system. And the name of a field: in
- * reports, expressions, tables and files; what is refused. The unit of a picture. */
+ * expressions; kinds that do not fit, also within expressions, units that are unknown or come without a system. And the
+ * name of a field: in reports, expressions, tables and files; what is refused. The unit of a picture. */
 #include <math.h>
 #include "program_testing.h"
 #include "tessera/tessera.h"
@@ -19,7 +19,7 @@ static const char bar[] =
     "problem: elasticity\nunits: %s\nconstants: {L: 30 cm, pull: 2 MPa, g: 981 cm/s^2}\n"
     "mesh: {box: {cells: [3, 1], upper: [L, 20 mm]}}\nspace: {degree: 2}\nsolver: {tolerance: 1e-11}\n"
     "data: {young: 210 GPa, poisson: 0, density: 7850 kg/m^3, gravity: [g, 0], expansion: 12e-6 K^-1, "
-    "temperature: 50 K*(1 + 0 mm)}\n"
+    "temperature: 50 K*(1 + 0*x/(1 mm))}\n"
     "boundary: {all: roller, right: {traction: [pull, 0]}, top: {traction: [0, 0]}}\n"
     "output: {values: {u: {mean: right, of: u}, E: {mean: domain, of: 2*mu}, L: {integral: top}, F: {force: "
     "left, of: "
@@ -92,9 +92,9 @@ static void what_a_unit_belongs_to_is_clear(void **state) {
                {"1 + 20 N/h", "blanks around * and / make it the name", 0},
                {"3 m/t + 1", "'t' is a unit and a name of the case", 0},
                {"3 t", "'t' is a variable here and no unit", 0},
-               {"20 N * h + 3 N / h", NULL, 40 * 2000 / 2 + 3. / 2000},
+               {"20 N * h * 3 N / h", NULL, 60},
                {"(3 m)**2 + 3 m^2", NULL, 9e6 + 3e6},
-               {"1/2*3 m + 0*r/2 m + 1/(2 m)", NULL, 1500 + 1. / 2000},
+               {"1/2*3 m + 0*r/2 m*1 m + 1/(2 m)*1 m^2", NULL, 1500 + 500},
                {"2 m/2 + 3 m*2", NULL, 7000},
                {"2**3*1 mm", NULL, 8},
                {"2^3*(1 mm)", NULL, 8}};
@@ -132,7 +132,18 @@ static void units_stand_anywhere(void **state) {
       "of: "
       "sxx + 1 bar}}\n"
       "  lines: [{from: [0, 1 cm, 5], to: [0.3 m, 1 cm, 5], count: 3, file: l.csv}]\n");
+  assert_run(
+      "solve a.yaml --set 'output.values.s={min: right, of: sxx}' --set 'output.values.F={force: left, "
+      "of: x}'",
+      0);
+  assert_output("value     s = 2 MPa  at ("); /* of single names and forces; u/(1 um) and sums may be anything */
+  assert_output("value     F = -400 N\n");
+  assert_run("solve a.yaml --set output.values.u.of=u --set units=SI --set mesh.box.upper=[1,2,3] --set "
+             "output.values.u.point=[1,1,1] --set output.points=null --set output.lines=null",
+             0);
+  assert_output(" m\n");
   assert_run("solve a.yaml --quiet --json a.json", 0);
+  assert_null(strstr(output, "value"));
   const double u = 2. / 210e3 * 300;
   assert_near(value_of("u"), u * 1e3, 1e-6 * u * 1e3);
   assert_near(value_of("top"), 2.1, 1e-7);
@@ -171,6 +182,31 @@ static void units_stand_anywhere(void **state) {
   assert_output("expected a pressure, as 2 kPa, or by density, in m^2/s^2, got '3 m'");
 }
 
+/* Kinds are found within expressions; a number without a unit, and a name of the solution, suit all of them. */
+static void what_suits(void **state) {
+  static const char *const allowed[] = {"'data.young=2*105 GPa'",
+                                        "'data.young=210 GPa*(1 + x*y)'",
+                                        "'data.young=210 GPa*(1 + x/L)^2'",
+                                        "'data.young=sqrt(4 GPa*9 GPa*(1 + x/L))'",
+                                        "'data.young=x > 3 mm && y*y < 2 m^2 ? 210 GPa : 80e9'",
+                                        "'data.young=max(pull*hypot(x, 3 mm)/L, 210 GPa) + 3'",
+                                        "'data.young=1 GPa*exp(-x/L)*cos(30 deg) + E0'",
+                                        "'data.density=pull/(10 m/s)^2'",
+                                        "'data.gravity=[E0*x, 3*g - (r/L)^3*g]'",
+                                        "'boundary.right.traction=[pull*y/(20 mm)*nx, t]'",
+                                        "'mesh.box.upper=[(L^2)^0.5 + 3, 20 mm*(1 + 1)]'",
+                                        "'output.values.L.of=u/(1 mm) + sxx/pull + (x < L)'"};
+  char text[1200], command[300];
+  (void)state;
+  snprintf(text, sizeof text, bar, "SI");
+  write_file("a.yaml", text);
+  for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+    snprintf(command, sizeof command, "check a.yaml --set constants.E0=2 --set output.values.L.of=1 --set %s",
+             allowed[i]);
+    assert_run(command, 0);
+  }
+}
+
 static void what_is_refused(void **state) {
   static const char *const refused[][2] = {
       {"'data.young=3 mm'",
@@ -189,8 +225,9 @@ static void what_is_refused(void **state) {
        "expected a stress, along curves a force per length"},
       {"'mesh.map=[x + 1 mm, 3 s]'", "mesh.map: expected a length, as 3 mm, got '3 s'"},
       {"'output.points=[[3 s, 0]]'", "output.points: expected a length, as 3 mm, got '3 s'"},
-      {"'output.lines=[{from: [0, 0], to: [3 kN, 0], file: l.csv}]'", "output.lines: expected a length"},
-      {"'output.values.L={point: [2 K, 0], of: u}'", "output.values: expected a length, as 3 mm, got '2 K'"},
+      {"'output.lines=[{from: [0, 0], to: [3 kN, 0], file: l.csv}]'", "output.lines.to: expected a length"},
+      {"'output.values.L={point: [2 K, 0], of: u}'",
+       "output.values.L.point: expected a length, as 3 mm, got '2 K'"},
       {"'solver.tolerance=1 mm'", "solver.tolerance: expected a number without a unit"},
       {"'data.young=210 Gpa'", "unknown unit 'Gpa' at column 5"},
       {"'data.young=210 GPa GPa'", "data.young"},
@@ -198,6 +235,23 @@ static void what_is_refused(void **state) {
       {"'constants.L=3 foot'", "unknown unit 'foot'"},
       {"'constants.L=2 x'", "unknown unit 'x'"},
       {"'data.f=[2 x, 0]'", "a product is written with *"},
+      {"'data.density=2*7850 kg/m^2'",
+       "data.density: expected a density, as 7850 kg/m^3, got '2*7850 kg/m^2'"},
+      {"'data.young=210 MPa*(1 + 0.01 mm)'", "data.young: expected a stress"},
+      {"'data.young=210 GPa*x/L*x'", "data.young: expected a stress"},
+      {"'data.young=sqrt(L*L)'", "data.young: expected a stress"},
+      {"'data.young=pull^2'", "data.young: expected a stress"},
+      {"'data.young=x > 3 s ? 210 GPa : 80 GPa'",
+       "data.young: '>' joins units of different kinds at column 3"},
+      {"'data.young=x > L ? 210 GPa : 3 mm'", "data.young: ':' joins units of different kinds"},
+      {"'data.young=210 GPa + L'", "data.young: '+' joins units of different kinds at column 9"},
+      {"'data.young=max(210 GPa, L)'", "data.young: 'max' joins units of different kinds"},
+      {"'data.young=1 GPa*sin(L)'", "data.young: sin() of a number with a unit at column 7"},
+      {"'boundary.right.traction=[pull*y*y, 0]'", "traction: expected a stress, as 2 MPa, or along curves"},
+      {"'mesh.box.upper=[3 m + 2 s, 1]'", "mesh.box.upper: '+' joins units of different kinds"},
+      {"'mesh.box.upper=[L*L, 1]'", "mesh.box.upper: expected a length"},
+      {"'constants.H=L + pull'", "constants: H: '+' joins units of different kinds"},
+      {"'output.values.L.of=u + 3 s > 2 mm'", "output.values.L.of: '>' joins units of different kinds"},
       {"units=imperial", "expected none, SI or mm-N-MPa"},
       {"units=null", "'GPa' is a unit at column"}};
   char text[1200], command[300];
@@ -348,6 +402,7 @@ int main(void) {
                                      cmocka_unit_test(rotations_and_times),
                                      cmocka_unit_test(what_a_unit_belongs_to_is_clear),
                                      cmocka_unit_test(units_stand_anywhere),
+                                     cmocka_unit_test(what_suits),
                                      cmocka_unit_test(what_is_refused),
                                      cmocka_unit_test(fields_have_names),
                                      cmocka_unit_test(names_that_are_taken),

@@ -242,7 +242,7 @@ step_install() {
 }
 
 # The packages that the tests of the Python package want, by pip.
-python_packages=("pip>=23.1" scikit-build-core cffi numpy scipy matplotlib pytest meshio mypy)
+python_packages=("pip>=23.1" scikit-build-core cffi numpy scipy matplotlib pytest meshio mypy py-rattler-build)
 
 # Root, debootstrap and network; the library as step gcc has it.
 step_packages() {

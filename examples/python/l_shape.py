@@ -32,7 +32,7 @@ mesh, dofs, errors = tessera.Mesh.l_shape(refine=1), [], []
 for step in range(9):
     problem = solve(mesh)
     dofs.append(problem.space.dofs)
-    errors.append(problem.errors()["h1"])
+    errors.append(problem.errors["h1"])
     print(f"{step}  {mesh.cells:5d} cells  {dofs[-1]:6d} unknowns  error of the gradient {errors[-1]:.2e}")
     mesh = mesh.refine(problem.mark())
 assert errors[-1] < errors[0] / 8

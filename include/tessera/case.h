@@ -37,6 +37,7 @@ typedef struct TesCaseValue {
   char *place;    /**< name of a boundary or material; NULL: the domain, or a point */
   TesCaseDerived *derived; /**< {of: E}: made of other values by tes_case_derive(); NULL: a value of the solution */
   char *where;
+  char unit[24]; /**< in the case's system of units; "": not known */
 } TesCaseValue;
 /** Of steps: one in so many, or one whenever so much time has passed; both zero: the usual. */
 typedef struct TesCaseEvery {

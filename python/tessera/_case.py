@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 import tempfile
 from typing import Any, Callable
 
@@ -47,7 +48,7 @@ class Result(Solution):
         return np.array(self.report["residuals"], float)
 
     @property
-    def errors(self) -> dict[str, float]:  # type: ignore[override]
+    def errors(self) -> dict[str, float]:
         """Of a case with an exact solution: {name: norm}."""
         return self.report.get("errors", {})
 
@@ -106,17 +107,26 @@ class Result(Solution):
         return f"<table><caption>{html.escape(self.name)}</caption>{cells}</table>"
 
 
+def without_places(case, text):
+    """The messages about a case: a dict has no lines and columns, and its keys are named."""
+    return re.sub(r"\bcase:\d+:\d+: ", "", text) if text and isinstance(case, dict) else text
+
+
 class _Listener(_Lines):
     """Lines and progress of a run."""
 
-    def __init__(self, context, verbose, progress):
+    def __init__(self, context, case, verbose, progress):
         super().__init__(context, verbose)
-        self.progress, self.bar = progress, None
+        self.case, self.progress, self.bar = case, progress, None
         if progress is True:
             from tqdm.auto import tqdm  # pylint: disable=import-outside-toplevel,import-error
 
             self.bar = tqdm(total=100, unit="%", bar_format="{l_bar}{bar}| {elapsed}<{remaining}")
             self.progress = lambda part: self.bar.update(max(0, int(100 * part) - self.bar.n))
+
+    def log(self, level, line):
+        """One of the lines."""
+        super().log(level, without_places(self.case, line))
 
     def end(self):
         """Of the bar."""
@@ -207,7 +217,7 @@ def read_text(text, path):
 def run(context, case, values, vtu, png, restart, verbose, progress):
     """One run on one context."""
     text, name = as_text(case)
-    listener = _Listener(context, verbose, progress)
+    listener = _Listener(context, case, verbose, progress)
     handle, kept = ffi.new_handle(listener), []
     overrides = [
         f"{key}={value if isinstance(value, str) else json.dumps(value, default=plain)}"
@@ -240,7 +250,7 @@ def run(context, case, values, vtu, png, restart, verbose, progress):
                 result = Result(context, pointer, json.load(file), name)
             result._case = read_text(text, name), name, overrides
     try:
-        context.check(status, text_of(asked.message))
+        context.check(status, without_places(case, text_of(asked.message)))
     except Exception as error:
         error.result = result
         raise

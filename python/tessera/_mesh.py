@@ -172,7 +172,13 @@ class Mesh(Noun):
         desc.trees = trees
         mesh = cls.__new__(cls)
         mesh.context = context
-        mesh._make(desc, filler)
+        try:
+            mesh._make(desc, filler)
+        except InvalidInput as error:
+            if "inverted or degenerate" not in error.message:
+                raise
+            order = "cells: vertices go round a cell, as in VTK, Gmsh and meshio"
+            raise InvalidInput(f"{error.message}; {order}", error.status, error.trace) from None
         return mesh
 
     # ---- what it is

@@ -230,6 +230,7 @@ class Solution(Noun):
         arguments = {"of": value} if isinstance(value, str) else dict(value)
         return of_problem(self, self.describe_value(**arguments), of, cells)
 
+    @property
     def errors(self) -> dict[str, float]:
         """{"l2": .., "h1": ..} against the exact solution; of flows the errors of velocity and pressure."""
         if "p" in self.field_names:

@@ -79,6 +79,8 @@ def test_faces_and_cells_that_are_none():
     """A name of two vertices without an edge; materials of cells that there are not."""
     with pytest.raises(tessera.InvalidInput, match=r"boundary 'x': no cell has a face of the vertices \[0, 5\]"):
         tessera.Mesh.from_arrays(POINTS, CELLS, boundaries={"x": [[0, 5]]})
+    with pytest.raises(tessera.InvalidInput, match="degenerate: .*; cells: vertices go round a cell"):
+        tessera.Mesh.from_arrays([[0, 0], [1, 0], [0, 1], [1, 1]], [[0, 1, 2, 3]], rest="rest")
     for which in ([2], [-1], [0.0], ["a"]):
         with pytest.raises(tessera.InvalidInput, match="material 'x': no numbers of the 2 cells"):
             tessera.Mesh.from_arrays(POINTS, CELLS, materials={"x": which})

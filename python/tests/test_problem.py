@@ -74,7 +74,7 @@ def test_order_of_errors():
             solver={"tolerance": 1e-12},
         )
         problem.solve()
-        errors.append(problem.errors()["l2"])
+        errors.append(problem.errors["l2"])
     assert 14 < errors[0] / errors[1] < 18
 
 
@@ -89,7 +89,7 @@ def test_conditions(square):
             solver={"tolerance": 1e-12},
         )
         problem.solve()
-        assert problem.errors()["l2"] < 1e-10
+        assert problem.errors["l2"] < 1e-10
     with pytest.raises(tessera.InvalidInput, match="did you mean 'left'"):
         tessera.Problem(square, boundary={"lefd": 0})
     with pytest.raises(tessera.InvalidInput, match="boundary 'left': there is no 'dirichle'; did you mean 'dirichlet'"):
@@ -223,7 +223,7 @@ def test_matrix_coefficient(square):
     """a = [[2, 1], [1, 3]]: u = x y has f = -2 a_xy = -2."""
     problem = tessera.Problem(square, a=[[2, 1], [1, 3]], f=-2, exact="x*y", boundary={"all": "x*y"}, degree=2)
     problem.solve()
-    assert problem.errors()["l2"] < 1e-8
+    assert problem.errors["l2"] < 1e-8
 
 
 def test_monitor_and_result(square):

@@ -53,10 +53,12 @@ static TesStatus check_group(const TesMesh *mesh, const TesBoundary *entry, int 
             "(per length of curves, at each point) or springs (robin)",
       entry->name, entry->name);
   for (int c = 0; c < mesh->dim; c++)
-    TES_CHECK(!entry->g[c] || !tesi_function_uses(entry->g[c]), "boundary.%s is \"%.200s\": %s", entry->name,
-              tes_function_text(entry->g[c]),
-              faces ? "faces between cells have two normals, so nx, ny, nz are not known there"
-                    : "curves and points have no normal nx, ny, nz");
+    TES_CHECK(
+        !entry->g[c] || !tesi_function_uses(entry->g[c]), "boundary.%s is \"%.200s\": %s", entry->name,
+        tes_function_text(entry->g[c]),
+        faces ? "faces between cells have two normals, so nx, ny, nz are not known there"
+              : "curves and points have no normal nx, ny, nz, and no pressure; give a force, or a traction "
+                "without a normal");
 done:
   return status;
 }

@@ -162,6 +162,7 @@ typedef struct TesiTold {
   char text[8000];
   int length;
   char constants[200]; /* of elasticity: the constants given instead of lambda and mu; "": these two were given */
+  char loads[600];     /* of elasticity: the loads of which f is the sum, in lines; "": f is told */
 } TesiTold;
 void tesi_told_add(TesiTold *told, const char *format, ...) TESI_PRINTF(2, 3);
 const char *tesi_told_text(const TesFunction *function, const char *otherwise);

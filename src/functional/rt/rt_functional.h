@@ -20,9 +20,9 @@ TesStatus tesi_rt_load(const TesSpace *space, const TesFunction *const *f, doubl
                        TesPenalty penalty, TesVector *b);
 /* Whether a non-zero velocity through a face is given. */
 bool tesi_rt_lifts(const TesSpace *space, const TesiGiven *given);
-/* u <- values at the known nodes: the L2 projection of the normal component on each face; 0 elsewhere. *flux: the
- * integral of |g| over all components, as a scale for the round-off of g.n. */
-TesStatus tesi_rt_lifting(const TesSpace *space, const TesiGiven *given, TesVector *u, double *flux);
+/* u <- values at the known nodes: the L2 projection of the normal component on each face; 0 elsewhere. flux[0]:
+ * the integral of |g| over all components, as a scale for the round-off of g.n; flux[1]: that of |g.n|. */
+TesStatus tesi_rt_lifting(const TesSpace *space, const TesiGiven *given, TesVector *u, double flux[2]);
 /* u <- the interpolant of a velocity f[dim] and a pressure f[dim] (NULL: 0): component i has the same moments as f_i on
  * faces with normal i, and inside cells with polynomials of degree k - 1 in direction i and k in the other directions.
  * So the divergence of the interpolant is the projection of the divergence of f (Raviart and Thomas 1977). The pressure

@@ -162,7 +162,7 @@ static void add_face(const Face *f, int i, int moments, const double *moment, in
 typedef struct Load {
   TesContext *context;
   TesPenalty penalty;
-  double nu, *b, flux;
+  double nu, *b, flux[2];
 } Load;
 
 /* What multiplies the moments of component i on a face, along its normal. Returns how many, from entry *first on. */
@@ -263,13 +263,13 @@ static TesStatus lift_face(void *user, const Face *f, const TesiGiven *given) {
   if (!any) return TES_OK;
   const int moments = face_moments(f, f->d, values, moment);
   const int points = f->space->dim == 2 ? f->t->points : f->t->points * f->t->points;
-  for (int q = 0; q < points; q++) load->flux += fabs(values[q]);
+  for (int q = 0; q < points; q++) load->flux[1] += fabs(values[q]);
   face_weights(f, load, TESI_STRONG, f->d, &first, &one);
   add_face(f, f->d, moments, moment, first, 1, &one, load->b);
   for (int c = 0; c < f->space->dim; c++) {
     if (c == f->d) continue;
     TES_TRY(face_values(ctx, f, given, c, &any, values));
-    for (int q = 0; q < points && any; q++) load->flux += fabs(values[q]);
+    for (int q = 0; q < points && any; q++) load->flux[0] += fabs(values[q]);
   }
 done:
   return status;
@@ -353,18 +353,18 @@ done:
   return end_host(b, &load.b, status);
 }
 
-TesStatus tesi_rt_lifting(const TesSpace *space, const TesiGiven *given, TesVector *u, double *flux) {
+TesStatus tesi_rt_lifting(const TesSpace *space, const TesiGiven *given, TesVector *u, double flux[2]) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiRtTables t;
   Load load = {.context = ctx};
-  *flux = 0;
+  flux[0] = flux[1] = 0;
   if (!tesi_rt_lifts(space, given)) return tes_vector_fill(u, 0);
   tesi_rt_tables(space->degree + 1, space->degree + 5, &t);
   TES_TRY(begin_host(u, &load.b));
   TES_TRY(tesi_agree(ctx, visit_faces(space, &t, given, lift_face, &load)));
-  tesi_reduce(ctx, TESI_SUM, 1, &load.flux);
-  *flux = load.flux;
+  tesi_reduce(ctx, TESI_SUM, 2, load.flux);
+  flux[0] = load.flux[0] + load.flux[1], flux[1] = load.flux[1];
 done:
   return end_host(u, &load.b, status);
 }

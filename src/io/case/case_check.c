@@ -208,6 +208,34 @@ static void tell_constants(const TesiCaseReader *r, TesiTold *told) {
     snprintf(told->constants, sizeof told->constants, "of each material");
 }
 
+/* text <- with "3", "[0, 1]" or "{speed = 2}", as it was given. */
+static void add_given(const TesiYaml *node, char *text, size_t size) {
+  const bool map = node->kind == TESI_YAML_MAP;
+  if (node->kind == TESI_YAML_SCALAR) {
+    snprintf(text + strlen(text), size - strlen(text), "%.80s", node->text);
+    return;
+  }
+  for (const TesiYaml *item = node->first; item; item = item->next) {
+    snprintf(text + strlen(text), size - strlen(text), "%s%s%s", item == node->first ? map ? "{" : "[" : ", ",
+             map ? item->key : "", map ? " = " : "");
+    add_given(item, text, size);
+  }
+  snprintf(text + strlen(text), size - strlen(text), "%s", map ? "}" : "]");
+}
+
+/* The loads by name, a line each, and f and the density beside them. */
+static void tell_loads(const TesiCaseReader *r, TesiTold *told) {
+  static const char *const keys[] = {"data.density", "data.gravity", "data.rotation", "data.f"};
+  if (!tesi_case_given(r, keys[1]) && !tesi_case_given(r, keys[2])) return;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const TesiYaml *node = tesi_case_given(r, keys[i]);
+    const size_t at = strlen(told->loads);
+    if (!node) continue;
+    snprintf(told->loads + at, sizeof told->loads - at, "\n          %s = ", strchr(keys[i], '.') + 1);
+    add_given(node, told->loads, sizeof told->loads);
+  }
+}
+
 /* One line per material, as it was given. */
 static void tell_materials(const TesiCaseReader *r, TesiTold *told) {
   const TesiYaml *all = tesi_case_given(r, "data.materials");
@@ -235,6 +263,7 @@ static TesStatus tell_problem(TesiCaseReader *r) {
                               .field = row->field};
   TES_NEW(&told);
   tell_constants(r, told);
+  tell_loads(r, told);
   row->tell(&c->problem, c->mesh.dim, told);
   tell_materials(r, told);
   TES_TRY(tesi_copy_text(ctx, told->text, &c->about.text));

@@ -89,11 +89,11 @@ static TesStatus parse(TesiCaseReader *r, int row, const TesiYaml *of, TesCaseVa
     status = tesi_function_from_text(r->ctx, v->value.of, name, &v->derived->function, message);
     if (status != TES_INVALID_INPUT) return status;
   }
-  return tesi_case_error(
-      r, row, of,
-      "of: %s (without point, mean, integral, force, error, max or min a value is made of other "
-      "values and of constants)",
-      message);
+  return tesi_case_error(r, row, of, "%s%s", message,
+                         strstr(message, "unknown name")
+                             ? " (without point, mean, integral, force, error, max or min a value is made of "
+                               "other values and of constants)"
+                             : "");
 }
 
 /* Finds an order in which each derived value comes after the values that it uses. Returns the number of a value that
@@ -136,7 +136,7 @@ TesStatus tesi_case_resolve_derived(TesiCaseReader *r, int row, const TesiYaml *
     if (tesi_yaml_is_null(node) && *node->text) continue;
     if (i++ == circle)
       return tesi_case_error(r, row, tesi_yaml_find(node, "of"),
-                             "of: %.60s is made of itself, by way of other values", node->key);
+                             "%.60s is made of itself, by way of other values", node->key);
   }
   return status;
 }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "io/case/case_reader.h"
 #include "base/nearest.h"
+#include "io/expression/units.h"
 #include "io/number.h"
 
 static TesStatus copy_place(const TesiCaseReader *r, const TesiYaml *node, char **copy) {
@@ -76,12 +77,11 @@ done:
 
 /* ---- lines --------------------------------------------------------------------------------------------- */
 
-static TesStatus read_count(TesiCaseReader *r, int row, const TesiYaml *node, const char *key, int low,
-                            int high, int *count) {
+static TesStatus read_count(TesiCaseReader *r, int row, const TesiYaml *node, int low, int high, int *count) {
   if (!node) return TES_OK;
   if (is_text(node) && tesi_integer_parse(node->text, count) && *count >= low && *count <= high)
     return TES_OK;
-  return tesi_case_error(r, row, node, "%s: expected an integer from %d to %d", key, low, high);
+  return tesi_case_error(r, row, node, "expected an integer from %d to %d", low, high);
 }
 
 static TesStatus read_line(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseLine *line) {
@@ -98,7 +98,7 @@ static TesStatus read_line(TesiCaseReader *r, int row, const TesiYaml *node, Tes
   if (!r->error_count && !memcmp(line->from, line->to, sizeof line->from))
     TES_TRY(tesi_case_error(r, row, to,
                             "`from` and `to` are the same point: a line has two (points: output.points)"));
-  TES_TRY(read_count(r, row, tesi_yaml_find(node, "count"), "count", 2, 1000000, &line->count));
+  TES_TRY(read_count(r, row, tesi_yaml_find(node, "count"), 2, 1000000, &line->count));
   if (!is_text(file))
     TES_TRY(tesi_case_error(r, row, node, "a line needs a file, to which it is written"));
   else
@@ -121,7 +121,7 @@ done:
 }
 
 static TesStatus refuse_of(TesiCaseReader *r, int row, const TesiYaml *of) {
-  return tesi_case_error(r, row, of, "of: expected an expression");
+  return tesi_case_error(r, row, of, "expected an expression");
 }
 
 /* ---- values -------------------------------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ static const TesiYaml *find_kind(const TesiYaml *map, TesValueKind *kind, int *c
 /* On a boundary, in a direction. */
 static TesStatus check_force(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
   const char *of = v->value.of ? v->value.of : "";
-  if (!v->place) return tesi_case_error(r, row, node, "force: expected the name of a boundary, got 'domain'");
+  if (!v->place) return tesi_case_error(r, row, node, "expected the name of a boundary, got 'domain'");
   if (strlen(of) == 1 && strchr(tesi_case_dim(r) == 2 ? "xy" : "xyz", *of)) return TES_OK;
   return tesi_case_error(r, row, node, "a force is in a direction: {force: %.40s, of: x}, %s", v->place,
                          tesi_case_dim(r) == 2 ? "or y" : "y or z");
@@ -165,8 +165,7 @@ static int fields_of(TesiCaseReader *r, TesiFieldNames *names, TesiField *field,
 }
 
 /* The value of `of` must be known before anything is computed. */
-static TesStatus check_of(TesiCaseReader *r, int row, const char *key, const TesiYaml *node, const char *text,
-                          bool boundary) {
+static TesStatus check_of(TesiCaseReader *r, int row, const TesiYaml *node, const char *text, bool boundary) {
   TesContext *ctx = r->ctx;
   TesStatus status = TES_OK;
   TesiField field[TESI_FIELDS];
@@ -176,27 +175,30 @@ static TesStatus check_of(TesiCaseReader *r, int row, const char *key, const Tes
   if (status != TES_INVALID_INPUT) return status;
   snprintf(message, sizeof message, "%s", tes_context_message(ctx));
   tesi_context_forget(ctx);
-  return tesi_case_error(r, row, node, "%s: %s", key, message);
+  return tesi_case_error(r, row, node, "%s", message);
 }
 
-/* Flows: l2 (or velocity_l2) and pressure_l2. */
-static TesStatus check_flow_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *of) {
-  const bool pressure = of && !strcmp(of, "pressure_l2");
-  if (of && strcmp(of, "l2") && strcmp(of, "velocity_l2") && !pressure)
-    return tesi_case_error(r, row, node, "of: expected l2, velocity_l2 or pressure_l2, got '%.60s'", of);
-  if (!r->draft.exact[0] || (pressure && !r->draft.exact_pressure))
-    return tesi_case_error(r, row, node, "the error needs data.exact.%s", pressure ? "pressure" : "velocity");
-  return TES_OK;
+static bool is_one_of(const char *text, const char *const words[]) {
+  bool found = !text;
+  for (int i = 0; words[i] && !found; i++) found = !strcmp(text, words[i]);
+  return found;
 }
 
 static TesStatus check_error(TesiCaseReader *r, int row, const TesiYaml *node, const TesCaseValue *v) {
-  if (v->place)
-    return tesi_case_error(r, row, node, "the error is that on the domain: {error: domain, of: l2}");
-  if (r->support->flow) return check_flow_error(r, row, node, v->value.of);
-  if (!r->draft.exact[0]) return tesi_case_error(r, row, node, "the error needs data.exact");
-  if (v->value.of && strcmp(v->value.of, "l2") && strcmp(v->value.of, "h1"))
-    return tesi_case_error(r, row, node, "of: expected l2 or h1, got '%.60s'", v->value.of);
-  return TES_OK;
+  static const char *const norms[] = {"l2", "h1", NULL}, *const of_flows[] = {"l2", "velocity_l2",
+                                                                              "pressure_l2", NULL};
+  const char *of = v->value.of;
+  const bool flow = r->support->flow, pressure = of && !strcmp(of, "pressure_l2");
+  const bool known = flow && pressure ? r->draft.exact_pressure != NULL : r->draft.exact[0] != NULL;
+  const char *wrong = v->place   ? "the error is that on the domain: {error: domain, of: l2}"
+                      : known    ? NULL
+                      : !flow    ? "the error needs data.exact"
+                      : pressure ? "the error needs data.exact.pressure"
+                                 : "the error needs data.exact.velocity";
+  if (!v->place && !is_one_of(of, flow ? of_flows : norms))
+    return tesi_case_error(r, row, node, "expected %s, got '%.60s'",
+                           flow ? "l2, velocity_l2 or pressure_l2" : "l2 or h1", of);
+  return wrong ? tesi_case_error(r, row, node, "%s", wrong) : TES_OK;
 }
 
 static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, TesCaseValue *v) {
@@ -217,17 +219,15 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
     goto done;
   }
   if (count != 1) {
-    TES_TRY(
-        tesi_case_error(r, row, node,
-                        "%.60s: expected exactly one of point, mean, integral, force, error, max, min, or "
-                        "{of: EXPRESSION} in other values",
-                        node->key));
+    TES_TRY(tesi_case_error(r, row, node,
+                            "expected exactly one of point, mean, integral, force, error, max, min, or "
+                            "{of: EXPRESSION} in other values"));
     goto done;
   }
   if (v->value.kind == TES_VALUE_FORCE && !tesi_case_has(r, TESI_HAS_FORCE)) {
     char others[TESI_REASON];
     tesi_support_who(TESI_HAS_FORCE, others);
-    TES_TRY(tesi_case_error(r, row, what, "force: it belongs to %s", others));
+    TES_TRY(tesi_case_error(r, row, what, "it belongs to %s", others));
     goto done;
   }
   if (v->value.kind == TES_VALUE_POINT)
@@ -239,11 +239,11 @@ static TesStatus read_value(TesiCaseReader *r, int row, const TesiYaml *node, Te
   if (of && !is_text(of)) TES_TRY(refuse_of(r, row, of));
   if (is_text(of)) TES_TRY(tesi_copy_text(ctx, of->text, (char **)&v->value.of));
   if (v->value.kind == TES_VALUE_ERROR)
-    TES_TRY(check_error(r, row, node, v));
+    TES_TRY(check_error(r, row, of ? of : node, v));
   else if (v->value.kind == TES_VALUE_FORCE)
     TES_TRY(check_force(r, row, of ? of : node, v));
   else if (is_text(of))
-    TES_TRY(check_of(r, row, "of", of, of->text, v->place != NULL));
+    TES_TRY(check_of(r, row, of, of->text, v->place != NULL));
 done:
   return status;
 }
@@ -269,7 +269,7 @@ static TesStatus read_slice(TesiCaseReader *r, int row, const TesiYaml *node, Te
   const char *axis = is_text(node) ? strchr("xyz", node->text[0]) : NULL,
              *equals = axis ? node->text + 1 : NULL;
   if (tesi_case_dim(r) == 2)
-    return tesi_case_error(r, row, node, "slice: the mesh has two dimensions, and is shown as it is");
+    return tesi_case_error(r, row, node, "the mesh has two dimensions, and is shown as it is");
   while (equals && *equals == ' ') equals++;
   bool valid = false;
   if (equals && *equals == '=') {
@@ -277,7 +277,7 @@ static TesStatus read_slice(TesiCaseReader *r, int row, const TesiYaml *node, Te
     const TesStatus status = tesi_case_part(r, row, "mesh.box.lower", text, &picture->at, &valid);
     if (status != TES_OK) return status;
   }
-  if (!valid) return tesi_case_error(r, row, node, "slice: expected a direction and a number, as \"z=0.5\"");
+  if (!valid) return tesi_case_error(r, row, node, "expected a direction and a number, as \"z=0.5\"");
   picture->slice = 1 + (node->text[0] - 'x');
   return TES_OK;
 }
@@ -325,7 +325,7 @@ static TesStatus read_arrows(TesiCaseReader *r, int row, const TesiYaml *node, T
   const bool none = is_text(node) && !strcmp(node->text, "false");
   for (int d = 0; d < tesi_case_dim(r) && !none; d++, item = item ? item->next : NULL) {
     TES_TRY(tesi_copy_text(ctx, item ? item->text : tesi_field_names[d][0], &picture->arrows[d]));
-    TES_TRY(check_of(r, row, "arrows", item ? item : node, picture->arrows[d], false));
+    TES_TRY(check_of(r, row, item ? item : node, picture->arrows[d], false));
   }
 done:
   return status;
@@ -355,7 +355,7 @@ static TesStatus read_look(TesiCaseReader *r, int row, const TesiYaml *node, Tes
     expected = tesi_case_dim(r) == 2
                    ? "a list of 2 expressions, as [-ux, -uy], or true in problems with a vector"
                    : "a list of 3 expressions, as [-ux, -uy, -uz], or true in problems with a vector";
-  if (wrong) TES_TRY(tesi_case_error(r, row, wrong, "%s: expected %s", wrong->key, expected));
+  if (wrong) TES_TRY(tesi_case_error(r, row, wrong, "expected %s", expected));
   if (arrows && !wrong) TES_TRY(read_arrows(r, row, arrows, picture));
   if (title && !wrong) TES_TRY(tesi_copy_text(ctx, title->text, &picture->title));
 done:
@@ -381,24 +381,35 @@ static TesStatus read_picture(TesiCaseReader *r, int row, const TesiYaml *node) 
   if (file && !(map && tesi_yaml_is_null(file))) TES_TRY(tesi_case_file_name(r, row, file, &picture->file));
   if (of && !is_text(of)) TES_TRY(refuse_of(r, row, of));
   if (is_text(of)) TES_TRY(tesi_copy_text(ctx, of->text, &picture->of));
-  if (is_text(of)) TES_TRY(check_of(r, row, "of", of, of->text, false));
+  if (is_text(of)) TES_TRY(check_of(r, row, of, of->text, false));
   if (slice) TES_TRY(read_slice(r, row, slice, picture));
   if (!map) goto done;
-  TES_TRY(read_count(r, row, tesi_yaml_find(node, "width"), "width", 200, 8000, &picture->width));
+  TES_TRY(read_count(r, row, tesi_yaml_find(node, "width"), 200, 8000, &picture->width));
   if (every) TES_TRY(tesi_case_every(r, row, every, &picture->every));
   TES_TRY(read_look(r, row, node, picture));
 done:
   return status;
 }
 
-static void find_picture_unit(TesiCaseReader *r) {
+/* Units of the picture, and of values that are some value of a field, or a force of elasticity. */
+static void find_units(TesiCaseReader *r) {
   TesiField field[TESI_FIELDS];
   const TesiFieldRow *row[TESI_FIELDS];
   TesiFieldNames names;
-  TesCasePicture *picture = &r->draft.c.picture;
+  TesCase *c = &r->draft.c;
+  TesCasePicture *picture = &c->picture;
   if (!r->draft.units || !r->support || !r->mesh_known) return;
   const int fields = fields_of(r, &names, field, row);
   tesi_case_unit_of(r, fields, field, row, picture->of, picture->unit);
+  for (int i = 0; i < c->values; i++) {
+    const TesValue *v = &c->value[i].value;
+    const int force[TESI_DIMENSIONS] = {tesi_case_dim(r) == 3 ? 1 : 0, 1, -2};
+    if (c->value[i].derived || v->kind == TES_VALUE_INTEGRAL || v->kind == TES_VALUE_ERROR) continue;
+    if (v->kind != TES_VALUE_FORCE)
+      tesi_case_unit_of(r, fields, field, row, v->of, c->value[i].unit);
+    else if (!r->support->flow)
+      tesi_unit_name((TesiUnits)r->draft.units, force, c->value[i].unit);
+  }
 }
 
 /* ---- plots --------------------------------------------------------------------------------------------- */
@@ -416,8 +427,8 @@ static TesStatus add_plot_line(TesiCaseReader *r, int row, const TesiYaml *item)
     snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", c->value[i].name);
   }
   return tesi_case_error(r, row, item,
-                         nearest.best ? "of: no value is called '%.60s'; did you mean '%.60s'?"
-                                      : "of: no value is called '%.60s'; output.values has %s",
+                         nearest.best ? "no value is called '%.60s'; did you mean '%.60s'?"
+                                      : "no value is called '%.60s'; output.values has %s",
                          nearest.name, nearest.best ? nearest.best : list);
 }
 
@@ -435,7 +446,7 @@ static TesStatus read_plot(TesiCaseReader *r, int row, const TesiYaml *node) {
                           ? "a plot shows output.values of output.series: output.series is missing"
                       : !c->values ? "a plot shows output.values of output.series: output.values is missing"
                       : of && (of->kind != TESI_YAML_LIST || !of->first)
-                          ? "of: expected a list of names of output.values"
+                          ? "expected a list of names of output.values"
                           : NULL;
   if (wrong) TES_TRY(tesi_case_error(r, row, of && is_text(file) ? of : node, "%s", wrong));
   if (wrong) goto done;
@@ -466,7 +477,7 @@ TesStatus tesi_case_read_outputs(TesiCaseReader *r) {
     const int row = tesi_case_row(rows[i].path);
     if (r->node[row]) TES_TRY(rows[i].read(r, row, r->node[row]));
   }
-  find_picture_unit(r);
+  find_units(r);
 done:
   return status;
 }

@@ -104,7 +104,7 @@ TesStatus tesi_case_matrix(TesiCaseReader *r, int row, const TesiYaml *node, Tes
 TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, double *value, bool *valid);
 
 /* A number with a unit must be of the kind of its key (case_units.c). */
-TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text);
+TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const TesiYaml *node);
 /* text[TESI_UNIT_TEXT] <- the unit of a name among fields (NULL: the first) in the system of the case; "": there is no
  * system, `of` is no name, or the unit of the name is not known. */
 void tesi_case_unit_of(const TesiCaseReader *r, int fields, const TesiField *field,

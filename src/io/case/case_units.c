@@ -1,7 +1,8 @@
 /* Units in case files: checks that the unit of a number suits its key. */
 #include <string.h>
 #include "io/case/case_reader.h"
-#include "io/expression/units.h"
+#include "io/expression/expression.h"
+#include "io/number.h"
 
 /* Keys by the beginning of their path and their last name; NULL: any. */
 enum { EITHER = 3 };
@@ -112,25 +113,35 @@ static const Kind *kind_of(const TesiCaseReader *r, const TesiKey *key) {
   return NULL;
 }
 
-/* Whether the text is a number with a unit, or the name of a constant that has a unit. */
-static bool is_quantity(const TesiCaseReader *r, const char *text, int dimension[TESI_DIMENSIONS]) {
-  const TesiYaml *constants = tesi_case_given(r, "constants"),
-                 *constant = constants ? tesi_yaml_find(constants, text + strspn(text, " +-")) : NULL;
-  return tesi_unit_quantity(constant && constant->text ? constant->text : text, dimension);
+/* Of an expression with units. ANY: it has none, or names that only its key knows. */
+static TesiDimension dimension_of(const TesiCaseReader *r, const char *text) {
+  const TesiWords *words = tesi_words_of(r->ctx);
+  TesiTerms terms = {.ctx = r->ctx};
+  char message[TESI_EXPRESSION_MESSAGE];
+  double number;
+  int root;
+  if (!words || words->units == TESI_UNITS_NONE || tesi_number_parse(text, &number))
+    return (TesiDimension){0};
+  const TesStatus status = tesi_expression_parse(&terms, text, tesi_boundary_names, &root, message);
+  tesi_terms_free(&terms);
+  return status == TES_OK ? terms.dimension : (TesiDimension){0};
+}
+
+static TesStatus check(TesiCaseReader *r, int row, int like, const TesiYaml *node, const char *text) {
+  const Kind *kind = kind_of(r, &tesi_case_keys[like]);
+  const TesiDimension dimension = kind ? dimension_of(r, text) : (TesiDimension){0};
+  if (!kind || !dimension.written) return TES_OK;
+  for (int i = 0; i < kind->options; i++)
+    if (tesi_dimension_may_be(dimension, kind->dimension[i])) return TES_OK;
+  return tesi_case_error(r, row, node, "expected %s, got '%.60s', which is of another kind", kind->what, text);
 }
 
 TesStatus tesi_case_check_unit_like(TesiCaseReader *r, int row, int like, const char *text) {
-  const Kind *kind = kind_of(r, &tesi_case_keys[like]);
-  int found[TESI_DIMENSIONS];
-  if (!kind || !is_quantity(r, text, found)) return TES_OK;
-  for (int i = 0; i < kind->options; i++)
-    if (!memcmp(found, kind->dimension[i], sizeof found)) return TES_OK;
-  return tesi_case_refuse(r, tesi_case_keys[row].path, "expected %s, got '%.60s', which is of another kind",
-                          kind->what, text);
+  return check(r, row, like, r->node[row], text);
 }
 
-TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const char *text) {
-  return tesi_case_check_unit_like(r, row, row, text);
+TesStatus tesi_case_check_unit(TesiCaseReader *r, int row, const TesiYaml *node) {
+  return check(r, row, row, node, node->text);
 }
 
 /* ---- the unit of a quantity ---------------------------------------------------------------------------- */
@@ -151,10 +162,12 @@ static bool unit_of_solution(const TesiCaseReader *r, int dimension[TESI_DIMENSI
 /* A pressure of Stokes is divided by the density where the viscosity is: its number tells, if it has a unit. */
 static bool unit_of_pressure(const TesiCaseReader *r, int dimension[TESI_DIMENSIONS]) {
   const TesiYaml *nu = tesi_case_given(r, "data.nu");
-  if (!is_problem(r, "navier_stokes") && !(nu && nu->text && is_quantity(r, nu->text, dimension)))
-    return false;
-  if (is_problem(r, "navier_stokes"))
-    memcpy(dimension, (const int[TESI_DIMENSIONS]){2, 0, -1}, sizeof(int[TESI_DIMENSIONS]));
+  const int kinematic[TESI_DIMENSIONS] = {2, 0, -1};
+  const TesiDimension of_nu = is_problem(r, "navier_stokes") ? tesi_dimension_known(true, kinematic)
+                              : nu && nu->text               ? dimension_of(r, nu->text)
+                                                             : (TesiDimension){0};
+  if (!of_nu.written) return false;
+  memcpy(dimension, of_nu.power, sizeof of_nu.power);
   dimension[2]--;
   return true;
 }

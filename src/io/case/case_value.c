@@ -222,9 +222,9 @@ TesStatus tesi_case_number(TesiCaseReader *r, int row, const TesiYaml *node, dou
   double number = 0;
   *valid = false;
   if (node->kind != TESI_YAML_SCALAR) return tesi_case_wrong(r, row, node);
-  TES_TRY(tesi_case_check_unit(r, row, node->text));
+  TES_TRY(tesi_case_check_unit(r, row, node));
   TES_TRY(constant(r, node->text, &number, valid, message));
-  if (strstr(message, " unit")) return tesi_case_refuse(r, tesi_case_keys[row].path, "%s", message);
+  if (strstr(message, " unit")) return tesi_case_error(r, row, node, "%s", message);
   *valid = *valid && isfinite(number) &&
            (tesi_case_keys[row].type == TESI_KEY_SPACING || in_range(&tesi_case_keys[row], number));
   if (*valid && r->by && depends(r, node->text))
@@ -297,7 +297,7 @@ static TesStatus read_expression(TesiCaseReader *r, int row, const TesiYaml *nod
   const bool boundary = tesi_case_keys[row].type == TESI_KEY_BOUNDARY;
   if (boundary && !strcmp(node->text, "exact")) return take_exact(r, row, node);
   tes_function_destroy(target(r, row)); /* of a key of another problem */
-  TesStatus status = tesi_case_check_unit(r, row, node->text);
+  TesStatus status = tesi_case_check_unit(r, row, node);
   if (status != TES_OK) return status;
   status = tesi_function_from_text(r->ctx, node->text, boundary ? tesi_boundary_names : tesi_space_names,
                                    target(r, row), message);
@@ -337,7 +337,7 @@ static TesStatus read_vector(TesiCaseReader *r, int row, const TesiYaml *node) {
       continue;
     }
     tes_function_destroy(&to[n]);
-    TES_TRY(tesi_case_check_unit(r, row, item->text));
+    TES_TRY(tesi_case_check_unit(r, row, item));
     status = tesi_function_from_text(ctx, item->text, names, &to[n], message);
     if (status == TES_OK) status = tesi_case_mark(r, row, item, to[n]);
     if (status == TES_INVALID_INPUT) status = tesi_case_error(r, row, item, "%s", message);
@@ -364,7 +364,7 @@ TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesC
   double number = 0;
   *every = (TesCaseEvery){0};
   if ((time || minutes) && !r->node[tesi_case_row("time")])
-    return tesi_case_error(r, row, node, "every: {%s: ..} belongs to problems in time, that is, with `time`",
+    return tesi_case_error(r, row, node, "{%s: ..} belongs to problems in time, that is, with `time`",
                            only->key);
   if (node->kind == TESI_YAML_SCALAR && tesi_integer_parse(node->text, &every->steps) && every->steps > 0)
     return TES_OK;
@@ -378,8 +378,8 @@ TesStatus tesi_case_every(TesiCaseReader *r, int row, const TesiYaml *node, TesC
     every->time = time ? number : 0, every->minutes = minutes ? number : 0;
     return TES_OK;
   }
-  return tesi_case_error(
-      r, row, node, "every: expected a number of steps, {time: a number > 0} or {minutes: a number > 0}");
+  return tesi_case_error(r, row, node,
+                         "expected a number of steps, {time: a number > 0} or {minutes: a number > 0}");
 }
 
 TesStatus tesi_case_value(TesiCaseReader *r, int row, const TesiYaml *node) {

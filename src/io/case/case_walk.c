@@ -19,27 +19,42 @@ void tesi_case_place(const TesiCaseReader *r, const TesiYaml *node, char where[2
     snprintf(where, 256, "%.200s:%d:%d", r->name, node->line, node->column);
 }
 
-/* The key of a row. Boundaries and materials that the mesh names share rows, so their names are inserted. */
-static void name_row(const TesiCaseReader *r, int row, char text[200]) {
+/* Adds the keys from `from` down to a node below it: ".tip.of". False: it is not there. */
+static bool add_keys(const TesiYaml *from, const TesiYaml *node, char *text, size_t size) {
+  const size_t length = strlen(text);
+  if (from == node) return true;
+  for (const TesiYaml *child = from->first; child; child = child->next) {
+    if (child->key) snprintf(text + length, size - length, ".%.60s", child->key);
+    if (add_keys(child, node, text, size)) return true;
+    text[length] = 0;
+  }
+  return false;
+}
+
+/* The key of a row. Boundaries and materials that the mesh names share rows, so their names are inserted. The keys of
+ * a node below the row's are added. */
+static void name_row(const TesiCaseReader *r, int row, const TesiYaml *node, char text[400]) {
   const char *path = row < 0 ? "" : tesi_case_keys[row].path;
   const size_t length = r->row_path ? strlen(r->row_path) : 0;
   if (length && !strncmp(path, r->row_path, length))
-    snprintf(text, 200, "%s.%.60s%s: ", r->named_path, r->named, path + length);
+    snprintf(text, 300, "%s.%.60s%s", r->named_path, r->named, path + length);
   else
-    snprintf(text, 200, "%s%s", path, row < 0 ? "" : ": ");
+    snprintf(text, 300, "%s", path);
+  if (row >= 0 && r->node[row]) add_keys(r->node[row], node, text, 300);
+  if (row >= 0) strcat(text, ": ");
 }
 
 TesStatus tesi_case_mark(const TesiCaseReader *r, int row, const TesiYaml *node, TesFunction *function) {
-  char where[256], key[200], text[480];
+  char where[256], key[400], text[680];
   if (!node->line && !node->source) return TES_OK; /* a default */
   tesi_case_place(r, node, where);
-  name_row(r, row, key);
+  name_row(r, row, node, key);
   snprintf(text, sizeof text, "%s: %s", where, key);
   return tesi_function_set_where(function, text);
 }
 
 TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, const char *format, ...) {
-  char text[700], where[256], key[200], message[1160];
+  char text[700], where[256], key[400], message[1360];
   if (r->error_count++ >= TESI_CASE_ERRORS) return TES_OK;
   va_list arguments;
   va_start(arguments, format);
@@ -47,7 +62,7 @@ TesStatus tesi_case_error(TesiCaseReader *r, int row, const TesiYaml *node, cons
   va_end(arguments);
   tesi_case_place(r, node, where);
   const size_t used = strlen(r->errors);
-  name_row(r, row, key);
+  name_row(r, row, node, key);
   snprintf(message, sizeof message, "%s: %s%s", where, key, text);
   if (used + 2 > sizeof r->errors) return TES_OK;
   if (used) strcpy(r->errors + used, "\n");

@@ -68,7 +68,9 @@ static TesStatus read_constant(TesiCaseReader *r, int row, const TesiYaml *node,
     return tesi_case_error(r, row, node, "%.60s: '%.60s' is infinite or undefined", node->key, node->text);
   double slope = 0;
   if (status == TES_OK) status = find_slope(r, node, &slope);
-  if (status == TES_OK) tesi_words_add_constant(words, node->key, value, slope);
+  /* a number without a unit is in the system already, whatever it is */
+  const TesiDimension dimension = terms.dimension.written ? terms.dimension : (TesiDimension){0};
+  if (status == TES_OK) tesi_words_add_constant(words, node->key, value, slope, dimension);
   return status;
 }
 

@@ -140,10 +140,10 @@ done:
   return status;
 }
 
-TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *const *variables,
-                                  TesFunction **function, char *message) {
+static TesStatus from_text(TesContext *ctx, const char *text, const char *const *variables, bool composed,
+                           TesFunction **function, char *message) {
   TesStatus status = TES_OK;
-  TesiTerms terms = {.ctx = ctx};
+  TesiTerms terms = {.ctx = ctx, .composed = composed};
   int root = 0;
   *function = NULL;
   TES_TRY(tesi_expression_parse(&terms, text, variables, &root, message));
@@ -153,11 +153,16 @@ done:
   return status;
 }
 
+TesStatus tesi_function_from_text(TesContext *ctx, const char *text, const char *const *variables,
+                                  TesFunction **function, char *message) {
+  return from_text(ctx, text, variables, false, function, message);
+}
+
 TesStatus tes_function_create_expression(TesContext *context, const char *text, TesFunction **function) {
   TesContext *ctx = context;
   TES_REFUSE_NULL(context, text, function);
   char message[TESI_EXPRESSION_MESSAGE] = "";
-  TesStatus status = tesi_function_from_text(ctx, text, tesi_boundary_names, function, message);
+  TesStatus status = from_text(ctx, text, tesi_boundary_names, true, function, message);
   if (status == TES_INVALID_INPUT) TES_FAIL(status, "%s", message);
 done:
   return status;
@@ -277,7 +282,7 @@ static int set_zero(const TesiTerms *from, int root, int variable, TesiTerms *to
 TesStatus tesi_function_slope_of_text(TesContext *ctx, const char *text, const char *const *variables,
                                       TesFunction **slope, char *message) {
   TesStatus status = TES_OK;
-  TesiTerms terms = {.ctx = ctx}, result = {.ctx = ctx};
+  TesiTerms terms = {.ctx = ctx, .composed = true}, result = {.ctx = ctx};
   int root = 0, without = -1;
   *slope = NULL;
   while (variables[terms.varied]) terms.varied++;

@@ -33,7 +33,9 @@ typedef struct TesiTerms {
   uint16_t *table;
   TesiWords *words; /* of the tables; NULL: there is none */
   int count, capacity, table_size;
-  int varied;       /* the variable by which constants with a slope vary; 0: they do not vary */
+  TesiDimension dimension; /* of the text that was parsed last */
+  bool composed;           /* the text was put together from texts of keys: units in it are not compared */
+  int varied;              /* the variable by which constants with a slope vary; 0: they do not vary */
   TesStatus status; /* of the first failure, after which calls do nothing. TES_INVALID_INPUT: too many terms */
 } TesiTerms;
 

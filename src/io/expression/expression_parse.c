@@ -4,6 +4,7 @@
  *   unary      = { "-" | "+" | "!" } power
  *   power      = primary [ ( "^" | "**" ) unary ]: from the right, so that -x^2 = -(x^2) and 2^3^2 = 2^9
  *   primary    = number | name | name "(" expression { "," expression } ")" | "(" expression ")" */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "io/expression/expression_token.h"
@@ -16,6 +17,7 @@ typedef struct Parser {
   const TesiWords *words;       /* of the context */
   int depth;
   enum { OTHER, NUMBER, QUANTITY } last; /* of the last primary; QUANTITY: a number with a unit */
+  TesiDimension dimension;               /* of what was parsed last */
 } Parser;
 
 static const struct {
@@ -67,10 +69,16 @@ static int find_variable(const Parser *p, const char *name) {
   return -1;
 }
 
-/* r, the distance from the origin, if x, y and z exist. */
+/* Whether the first variables are the coordinates. */
+static bool in_space(const Parser *p) {
+  for (int d = 0; d < 3; d++)
+    if (!p->variables[d] || strcmp(p->variables[d], tesi_space_names[d]) != 0) return false;
+  return true;
+}
+
+/* r, the distance from the origin. */
 static bool is_radius(const Parser *p, const char *name) {
-  const char *const *v = p->variables;
-  return !strcmp(name, "r") && v[0] && v[1] && v[2];
+  return !strcmp(name, "r") && in_space(p);
 }
 
 static int radius(TesiTerms *terms) {
@@ -122,6 +130,66 @@ static void fail_unknown(Parser *p, const TesiToken *name) {
   tesi_scanner_fail(&p->scanner, name->first, tail, "unknown name '%s'", name->name);
 }
 
+/* ---- dimensions ---------------------------------------------------------------------------------------- */
+
+static const TesiDimension pure = {.is = TESI_DIMENSION_NUMBER},
+                           of_length = {TESI_DIMENSION_KNOWN, false, {1}},
+                           of_time = {TESI_DIMENSION_KNOWN, false, {0, 0, 1}};
+
+static TesiDimension dimension_of_variable(const Parser *p, int variable) {
+  if (!in_space(p)) return (TesiDimension){0};
+  const bool normal = variable > TESI_EXPRESSION_TIME && p->variables[variable][0] == 'n' &&
+                      strspn(p->variables[variable] + 1, "xyz") == 1 && !p->variables[variable][2];
+  return variable < TESI_EXPRESSION_TIME    ? of_length
+         : variable == TESI_EXPRESSION_TIME ? of_time
+         : normal                           ? pure
+                                            : (TesiDimension){0};
+}
+
+/* p->dimension <- of a sum, a comparison or the like of what was parsed last and of `left`. */
+static void join(Parser *p, const char *by, size_t at, TesiDimension left) {
+  if (!tesi_dimension_join(left, p->dimension, &p->dimension) && !p->terms->composed)
+    tesi_scanner_fail(&p->scanner, at, "", "'%s' joins units of different kinds", by);
+}
+
+/* p->dimension <- of a function of the last argument and, of two, of `first`. */
+static void dimension_of_call(Parser *p, const TesiToken *name, const struct Function *f, TesiDimension first) {
+  switch (f->op) {
+  case TESI_OP_FABS:
+  case TESI_OP_FLOOR:
+  case TESI_OP_CEIL:
+  case TESI_OP_ROUND:
+  case TESI_OP_TRUNC:
+    return;
+  case TESI_OP_SQRT:
+  case TESI_OP_CBRT:
+    p->dimension = tesi_dimension_power(p->dimension, f->op == TESI_OP_SQRT ? 1. / 2 : 1. / 3);
+    return;
+  case TESI_OP_FMIN:
+  case TESI_OP_FMAX:
+  case TESI_OP_HYPOT:
+  case TESI_OP_FMOD:
+    join(p, name->name, name->first, first);
+    return;
+  case TESI_OP_COPYSIGN:
+    p->dimension = first;
+    return;
+  case TESI_OP_ATAN2:
+    join(p, name->name, name->first, first);
+    break;
+  case TESI_OP_POW:
+    p->dimension = (TesiDimension){0};
+    return;
+  default:
+    if (!tesi_dimension_may_be(p->dimension, pure.power) && !p->terms->composed)
+      tesi_scanner_fail(&p->scanner, name->first, "; its argument is a number without a unit",
+                        "%s() of a number with a unit", f->name);
+  }
+  p->dimension = pure;
+}
+
+/* ---- names --------------------------------------------------------------------------------------------- */
+
 /* A function of the case. */
 static int call_table(Parser *p, const TesiToken *name, int table) {
   if (!tesi_scanner_accept(&p->scanner, "(")) {
@@ -133,16 +201,19 @@ static int call_table(Parser *p, const TesiToken *name, int table) {
   if (!p->scanner.failed && !tesi_scanner_accept(&p->scanner, ")"))
     tesi_scanner_expected(&p->scanner, "')' or an operator", "");
   if (!p->terms->words) p->terms->words = tesi_words_retain(p->words);
+  p->dimension = (TesiDimension){0};
   return p->scanner.failed ? 0 : tesi_term_table(p->terms, table, 0, value);
 }
 
 /* The parenthesis is the current token. */
 static int call(Parser *p, const TesiToken *name, const struct Function *f) {
   int argument[3] = {0}, count = 0;
+  TesiDimension first = {0};
   tesi_scanner_advance(&p->scanner);
   if (!tesi_scanner_at(&p->scanner, ")")) {
     do {
       const int value = expression(p);
+      if (count == 0) first = p->dimension;
       if (count < 3) argument[count] = value;
       count++;
     } while (tesi_scanner_accept(&p->scanner, ","));
@@ -152,6 +223,7 @@ static int call(Parser *p, const TesiToken *name, const struct Function *f) {
   if (count != f->operands)
     tesi_scanner_fail(&p->scanner, name->first, "", "%s takes %d argument%s, got %d,", f->name, f->operands,
                       f->operands > 1 ? "s" : "", count);
+  dimension_of_call(p, name, f, first);
   tesi_scanner_advance(&p->scanner);
   return p->scanner.failed ? 0 : tesi_term(p->terms, f->op, argument[0], argument[1], 0);
 }
@@ -169,6 +241,12 @@ static int constant_term(Parser *p, const char *name, double value) {
   return tesi_term(terms, TESI_OP_ADD, at, moved, 0);
 }
 
+/* pi and e are pure numbers. */
+static TesiDimension dimension_of_constant(const Parser *p, const char *name) {
+  const int word = tesi_words_find_constant(p->words, name);
+  return word >= 0 ? p->words->constant[word].dimension : pure;
+}
+
 static int name(Parser *p) {
   const TesiToken token = p->scanner.token;
   const struct Function *f = find_function(token.name);
@@ -183,6 +261,9 @@ static int name(Parser *p) {
     return 0;
   }
   if (variable < 0 && table >= 0) return call_table(p, &token, table);
+  p->dimension = variable >= 0 ? dimension_of_variable(p, variable)
+                 : constant    ? dimension_of_constant(p, token.name)
+                               : of_length;
   if (variable < 0 && !constant && is_radius(p, token.name)) return radius(p->terms);
   if (variable < 0 && !constant) {
     fail_unknown(p, &token);
@@ -222,6 +303,7 @@ static double quantity(Parser *p) {
   int dimension[TESI_DIMENSIONS];
   double si;
   const bool inverse = !strncmp(text, "1/", 2) && tesi_unit_read(text, &si, dimension);
+  p->dimension = pure;
   if (!word || (strchr("0123456789", text[0]) && !inverse) || word >= sizeof symbol || text[word] == '(')
     return number;
   snprintf(symbol, sizeof symbol, "%.*s", (int)word, text);
@@ -240,6 +322,7 @@ static double quantity(Parser *p) {
   }
   s->next = at + length;
   refuse_names(p, at, length);
+  p->dimension = tesi_dimension_known(true, dimension);
   return number * si * tesi_unit_scale(system, dimension);
 }
 
@@ -283,6 +366,7 @@ static int signed_value(Parser *p, TesiOp op) {
   if (!enter(p)) return 0;
   const int value = unary(p);
   p->depth--;
+  if (op == TESI_OP_NOT) p->dimension = pure;
   return op == TESI_OP_ADD || p->scanner.failed ? value : tesi_term(p->terms, op, value, 0, 0);
 }
 
@@ -290,6 +374,7 @@ static int power(Parser *p) {
   const int base = primary(p);
   if (p->scanner.failed || !tesi_scanner_at(&p->scanner, "^")) return base;
   const size_t at = p->scanner.token.first;
+  const TesiDimension of_base = p->dimension;
   if (p->last == QUANTITY)
     tesi_scanner_fail(&p->scanner, at, "; 3 m^2 has a unit with a power, (3 m)^2 is a power of 3 m",
                       "power behind a unit");
@@ -301,7 +386,10 @@ static int power(Parser *p) {
     tesi_scanner_fail(&p->scanner, at, "; the unit belongs to the exponent alone: write 8 m or 2^3*(1 m)",
                       "exponent with a unit");
   p->last = OTHER;
-  return p->scanner.failed ? 0 : tesi_term(p->terms, TESI_OP_POW, base, exponent, 0);
+  if (p->scanner.failed || p->terms->status) return 0;
+  const TesiTerm *n = &p->terms->term[exponent];
+  p->dimension = tesi_dimension_power(of_base, n->op == TESI_OP_CONSTANT ? n->value : NAN);
+  return tesi_term(p->terms, TESI_OP_POW, base, exponent, 0);
 }
 
 static int unary(Parser *p) {
@@ -321,6 +409,14 @@ static bool compares(const struct Binary *b) {
   return b->precedence == 3 || b->precedence == 4;
 }
 
+static void dimension_of_binary(Parser *p, const struct Binary *b, size_t at, TesiDimension left) {
+  if (b->op == TESI_OP_MULTIPLY || b->op == TESI_OP_DIVIDE)
+    p->dimension = tesi_dimension_product(left, p->dimension, b->op == TESI_OP_DIVIDE);
+  else if (b->precedence > 2)
+    join(p, b->text, at, left);
+  if (b->precedence < 5) p->dimension = pure;
+}
+
 static int binary(Parser *p, int precedence) {
   int left = unary(p);
   const struct Binary *b, *last = NULL;
@@ -330,11 +426,13 @@ static int binary(Parser *p, int precedence) {
                         "second comparison in a row");
     const bool of_number = b->op == TESI_OP_DIVIDE && p->last == NUMBER;
     const size_t at = p->scanner.token.first;
+    const TesiDimension of_left = p->dimension;
     tesi_scanner_advance(&p->scanner);
     const int right = binary(p, b->precedence + 1);
     if (of_number && p->last == QUANTITY)
       tesi_scanner_fail(&p->scanner, at, "; the unit belongs to the second alone: write 0.5 m or 1/(2 m)",
                         "number over a number with a unit");
+    dimension_of_binary(p, b, at, of_left);
     if (p->scanner.failed) break;
     left = tesi_term(p->terms, b->op, b->swap ? right : left, b->swap ? left : right, 0);
     last = b;
@@ -347,9 +445,12 @@ static int expression(Parser *p) {
   int value = binary(p, 1);
   if (tesi_scanner_accept(&p->scanner, "?")) {
     const int yes = expression(p);
+    const TesiDimension of_yes = p->dimension;
+    const size_t at = p->scanner.token.first;
     if (!p->scanner.failed && !tesi_scanner_accept(&p->scanner, ":"))
       tesi_scanner_expected(&p->scanner, "':' of a ?:", "");
     const int no = p->scanner.failed ? 0 : expression(p);
+    join(p, ":", at, of_yes);
     if (!p->scanner.failed) value = tesi_term(p->terms, TESI_OP_SELECT, value, yes, no);
   }
   p->depth--;
@@ -383,6 +484,7 @@ TesStatus tesi_expression_parse(TesiTerms *terms, const char *text, const char *
   *root = expression(&p);
   if (!p.scanner.failed && p.scanner.token.kind != TESI_TOKEN_END) fail_trailing(&p);
   if (p.scanner.failed) return TES_INVALID_INPUT;
+  terms->dimension = p.dimension;
   if (terms->status == TES_INVALID_INPUT)
     snprintf(message, TESI_EXPRESSION_MESSAGE, "more than %d different terms", TESI_EXPRESSION_TERMS);
   return terms->status;

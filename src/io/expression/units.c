@@ -116,11 +116,13 @@ static void add_powers(int sign, int units, const char *const *name, const int *
   }
 }
 
-/* What has mass is a stress times powers of length and time. */
+/* What has mass is a stress, or a force, times powers of length and time. */
 void tesi_unit_name(TesiUnits system, const int dimension[TESI_DIMENSIONS], char text[TESI_UNIT_TEXT]) {
   const bool mm = system == TESI_UNITS_MM;
-  const int mass = dimension[1], power[] = {mass, dimension[0] + mass, dimension[2] + 2 * mass, dimension[3]};
-  const char *const name[] = {mm ? "MPa" : "Pa", mm ? "mm" : "m", "s", "K"};
+  const int mass = dimension[1];
+  const bool force = mass == 1 && dimension[0] >= 0;
+  const int power[] = {mass, dimension[0] + (force ? -1 : mass), dimension[2] + 2 * mass, dimension[3]};
+  const char *const name[] = {force ? "N" : mm ? "MPa" : "Pa", mm ? "mm" : "m", "s", "K"};
   text[0] = 0;
   if (system == TESI_UNITS_NONE) return;
   add_powers(1, 4, name, power, text);

@@ -107,11 +107,12 @@ const char *tesi_word_refused(const TesiWords *words, const char *name) {
   return tesi_words_find_table(words, name) >= 0 ? "a table of the case has this name already" : NULL;
 }
 
-void tesi_words_add_constant(TesiWords *words, const char *name, double value, double slope) {
+void tesi_words_add_constant(TesiWords *words, const char *name, double value, double slope,
+                             TesiDimension dimension) {
   TesiConstant *constant = &words->constant[words->constants++];
   *slot_of(words, name) = words->constants;
   memcpy(constant->name, name, strlen(name) + 1);
-  constant->value = value, constant->slope = slope;
+  constant->value = value, constant->slope = slope, constant->dimension = dimension;
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------- */

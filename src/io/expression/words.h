@@ -19,6 +19,7 @@ typedef struct TesiConstant {
   char name[TESI_WORD];
   double value;
   double slope; /* derivative of the value by the constant by which the case is differentiated; 0: there is none */
+  TesiDimension dimension;
 } TesiConstant;
 
 typedef struct TesiWords {
@@ -42,7 +43,8 @@ void tesi_words_set(TesContext *ctx, const TesiWords *words);
 /* The reason why this cannot be a new name, or NULL. Names consist of letters, digits and _, and must differ from the
  * names of expressions and outputs. */
 const char *tesi_word_refused(const TesiWords *words, const char *name);
-void tesi_words_add_constant(TesiWords *words, const char *name, double value, double slope);
+void tesi_words_add_constant(TesiWords *words, const char *name, double value, double slope,
+                             TesiDimension dimension);
 /* The table through points with ascending s: linear, or cubic. The cubic is C1, and monotone where the points are
  * (Fritsch and Carlson 1980), so that its values stay between the values of the neighbouring points. */
 TesStatus tesi_words_add_table(TesiWords *words, const char *name, int knots, const double *s,

@@ -250,7 +250,8 @@ static void tell(const TesProblemDesc *desc, int dim, TesiTold *told) {
   if (desc->data.temperature)
     tesi_told_add(told, "\n          expansion = %s   temperature = %s",
                   tesi_told_text(desc->data.expansion, "0"), tesi_told_text(desc->data.temperature, "0"));
-  for (int d = 0; d < dim; d++)
+  tesi_told_add(told, "%s", told->loads);
+  for (int d = 0; d < dim && !*told->loads; d++)
     if (desc->data.f[d])
       tesi_told_add(told, "\n          f%c = %.200s", "xyz"[d], tes_function_text(desc->data.f[d]));
 }

@@ -15,6 +15,7 @@
 #include "problem/pressure_unit.h"
 #include "problem/equation/equations.h"
 #include "problem/equation/stokes.h"
+#include "problem/flow/flow_steps.h"
 #include "space/rt_device.h"
 
 static bool is_symmetric(const TesProblem *p) {
@@ -132,8 +133,8 @@ static TesStatus load_faces(const TesProblem *p, const TesOperator *op, TesVecto
 }
 
 static TesStatus values(const TesProblem *p, const TesSpace *space, TesVector *u) {
-  double flux;
-  return tesi_rt_lifting(space, p->numbered.given, u, &flux);
+  double flux[2];
+  return tesi_rt_lifting(space, p->numbered.given, u, flux);
 }
 
 int tesi_stokes_shown(const TesProblem *p, TesiShown *shown) {
@@ -246,7 +247,7 @@ done:
   return status;
 }
 
-TesStatus tesi_stokes_balance(const TesProblem *p, double flux, TesVector *b) {
+TesStatus tesi_stokes_balance(const TesProblem *p, const double flux[2], bool *told, TesVector *b) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesVector *one = p->op->null;
@@ -255,11 +256,7 @@ TesStatus tesi_stokes_balance(const TesProblem *p, double flux, TesVector *b) {
   TesVector part = tesi_operator_null_range(p->op, b);
   TES_TRY(tes_vector_dot(&part, one, &net));
   TES_TRY(tes_vector_dot(one, one, &volume));
-  TES_CHECK(fabs(net) <= 1e-10 * flux,
-            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g along and through the "
-            "boundary, "
-            "and no face is open. Change the velocities, or make a face an outflow",
-            net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, flux);
+  TES_TRY(tesi_flow_check_defect(ctx, net, flux[1], fabs(net) <= 1e-10 * flux[0], told));
   TES_TRY(tes_vector_axpy(-net / volume, one, &part));
 done:
   return status;
@@ -317,19 +314,20 @@ static TesStatus subtract_given(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   const TesiGiven *given = p->numbered.given;
-  double flux;
+  double flux[2];
+  bool told = false;
   if (p->unit != 1) TES_TRY(tes_vector_copy(p->b, 1 / p->unit, p->b));
   if (p->start) TES_TRY(tesi_stokes_scale_pressure(p, 1 / p->unit, p->start));
   if (!tesi_rt_lifts(p->space, given)) return TES_OK;
   TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &p->lifting.shift));
-  TES_TRY(tesi_rt_lifting(p->space, given, p->lifting.shift, &flux));
-  p->lifting.lifted = flux > 0;
+  TES_TRY(tesi_rt_lifting(p->space, given, p->lifting.shift, flux));
+  p->lifting.lifted = flux[0] > 0;
   if (!p->lifting.lifted) {
     tes_vector_destroy(&p->lifting.shift);
     goto done;
   }
   TES_TRY(tes_operator_lift(p->op, p->lifting.shift, p->b));
-  TES_TRY(tesi_stokes_balance(p, flux, p->b));
+  TES_TRY(tesi_stokes_balance(p, flux, &told, p->b));
 done:
   return status;
 }

@@ -22,9 +22,9 @@ TesStatus tesi_stokes_scale_pressure(const TesProblem *problem, double factor, T
 TesStatus tesi_stokes_uniform(const TesProblem *problem, TesVector **v, TesVector **forces);
 /* The penalty of weak values, for loads: with TESI_PENALTY_DOUBLED. */
 TesPenalty tesi_stokes_penalty(const TesProblem *problem);
-/* If no face is open, the net flux of boundary velocities must vanish relative to `flux`, the integral of |g| (else
- * TES_INVALID_INPUT). A remainder of the size of round-off is removed from b. */
-TesStatus tesi_stokes_balance(const TesProblem *problem, double flux, TesVector *b);
+/* If no face is open, boundary velocities have no net flux, or a small one (else TES_INVALID_INPUT); it is removed from
+ * b, and so becomes a uniform source. flux[2]: of tesi_rt_lifting(). *told: the user has been warned. */
+TesStatus tesi_stokes_balance(const TesProblem *problem, const double flux[2], bool *told, TesVector *b);
 /* Reduces the divergence: u <- u + the cycle applied to the pressure rows of r = b - K u, whose norm is `divergence`,
  * with zero in the velocity rows. The correction is as small as the divergence, and so is the round-off of a float32
  * cycle. work: two vectors of the cycle's precision. unit: the unit of pressures in u, 1 or problem->unit. */

@@ -26,6 +26,25 @@ done:
   return status;
 }
 
+TesStatus tesi_flow_check_defect(TesContext *ctx, double net, double through, bool rounding, bool *told) {
+  TesStatus status = TES_OK;
+  const bool small = fabs(net) <= 1e-4 * through / 2;
+  const char *out = net > 0 ? "more out" : "more in", *in = net > 0 ? "in" : "out";
+  TES_CHECK(
+      rounding || small,
+      "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g through the boundary, and no "
+      "boundary is open. Change the velocities, or make a boundary an outflow",
+      out, in, net, through);
+  if (!rounding && !*told)
+    tesi_log(ctx, TES_LOG_WARNING,
+             "warning: boundary: the velocity lets %s than %s: its net flux %.6g, of %.6g that flow in, is "
+             "spread as a uniform source over the domain",
+             out, in, net, through / 2);
+  *told = *told || !rounding;
+done:
+  return status;
+}
+
 TesStatus tesi_flow_steps_tell(const TesProblem *p, double dt, TesStatus status) {
   TesContext *ctx = p->context;
   if ((status == TES_NAN || status == TES_DIVERGED) && !tes_context_message(ctx)[0])

@@ -11,6 +11,10 @@
  * entry the largest velocity before the step, NaN if not known; on return the largest velocity after it. */
 TesStatus tesi_flow_steps_check(const TesProblem *problem, double dt, const TesVector *velocity,
                                 const TesVector *pressure, const TesVector *before, double *most);
+/* Boundary velocities of an enclosed flow let `net` out, of `through`, the integral of |u.n|. More than 1e-4 of what
+ * flows in is refused (TES_INVALID_INPUT), unless it is rounding. Less, which tables and measured profiles have,
+ * becomes a uniform source: the user is warned once. */
+TesStatus tesi_flow_check_defect(TesContext *ctx, double net, double through, bool rounding, bool *told);
 /* The message for a step in which a solve met values that are not finite and left no message. */
 TesStatus tesi_flow_steps_tell(const TesProblem *problem, double dt, TesStatus status);
 

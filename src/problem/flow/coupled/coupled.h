@@ -58,7 +58,7 @@ typedef struct TesiCoupled {
   bool is_carried;                    /* carried[0] belongs to the present solution */
   double rate;                        /* cells that the flow crosses per unit of time */
   bool timed;                         /* velocities on the boundary are */
-  bool checked;                       /* their flux */
+  bool checked, defect_told;          /* their flux, and that it is not 0 */
   bool gives;                         /* the boundary lets flow through: `given` is the lifting */
   TesiCoupledDrive drive;
   TesVector *load;             /* F if it is the same at all times; NULL: it varies, or is not known yet */

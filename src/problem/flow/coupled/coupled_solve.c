@@ -63,13 +63,13 @@ static TesStatus find_given(TesProblem *p) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiCoupled *flow = tesi_coupled_of(p);
-  double flux;
-  TES_TRY(tesi_rt_lifting(p->space, p->numbered.given, flow->w, &flux));
-  flow->gives = flux > 0;
+  double flux[2];
+  TES_TRY(tesi_rt_lifting(p->space, p->numbered.given, flow->w, flux));
+  flow->gives = flux[0] > 0;
   if (flow->gives) {
     TES_TRY(tes_vector_fill(flow->r, 0));
     TES_TRY(tes_operator_residual(p->op, flow->r, flow->w, flow->r));
-    TES_TRY(tesi_stokes_balance(p, flux, flow->r));
+    TES_TRY(tesi_stokes_balance(p, flux, &flow->defect_told, flow->r));
     if (!flow->given) TES_TRY(tesi_vector_create_on(p->space->layout, TES_DOUBLE, &flow->given));
     TES_TRY(tes_vector_copy(flow->w, 1, flow->given));
   }

@@ -17,21 +17,8 @@ TesStatus tesi_split_check_flux(TesProblem *p) {
   double net, through, total;
   if (pr->walls.any_open || tesi_problem_given_everywhere(p)) return TES_OK;
   TES_TRY(tesi_taylor_hood_flux(pr->taylor_hood, &pr->closed, p->numbered.given, &net, &through, &total));
-  /* Along walls the flux is the rounding of the flow there. The inflow is half of the flow through all boundaries.
-   * Tables and measured profiles have a small net flux, which becomes a uniform source (tesi_split_balance()). */
-  const bool rounding = fabs(net) <= 1e-8 * total, small = fabs(net) <= 1e-4 * through / 2;
-  if (small && !rounding && !pr->defect_told)
-    tesi_log(ctx, TES_LOG_WARNING,
-             "warning: boundary: the velocity lets %s than %s: its net flux %.6g, of %.6g that flow in, is "
-             "spread as a "
-             "uniform source over the domain",
-             net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, through / 2);
-  pr->defect_told = pr->defect_told || (small && !rounding);
-  TES_CHECK(rounding || small,
-            "boundary: the velocity lets %s than %s: its net flux is %.6g, of %.6g through the "
-            "boundary, and no "
-            "boundary is open. Change the velocities, or make a boundary an outflow",
-            net > 0 ? "more out" : "more in", net > 0 ? "in" : "out", net, through);
+  /* Along walls the flux is the rounding of the flow there. */
+  TES_TRY(tesi_flow_check_defect(ctx, net, through, fabs(net) <= 1e-8 * total, &pr->defect_told));
 done:
   return status;
 }
