@@ -34,8 +34,8 @@ FIGURES = [
      r"\bTES_(?:POISSON|STOKES|TRANSPORT|ELASTICITY|NAVIER_STOKES)\b", r"^(?:src|cli)/(?!problem/equation/)", 1),
     ("names of elements", r"TES_ELEMENT_(?:Q|DG|RT|ISO)\b", r"^(?:src|cli)/(?!problem/equation/)", 4),
     ("equations and flows included by the core", CORE_MAY_NOT.pattern, CORE.pattern, 0),
-    ("checks in problem/", r"TES_CHECK\(", r"^src/problem/", 87),
-    ("errors of the case reader", r"tesi_case_error\(", r"^src/io/case/", 108),
+    ("checks in problem/", r"TES_CHECK\(", r"^src/problem/", 86),
+    ("errors of the case reader", r"tesi_case_error\(", r"^src/io/case/", 107),
     ("names of a second kind of axes", r"\b(?:TesiRtAxis|TesiRt|tesi_space_rt)\b", r"^(?:src|tests|bench)/", 0),
     ("words that rule 12 replaced", r"[sS]addle|tes[ik]_(?:mixed|broken|rings|parts)_|"
      r"Tes[ik](?:Mixed|Broken|Rings)\b|TesiParts\b|has_rings|is_broken|_twin\b",
