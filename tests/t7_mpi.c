@@ -148,6 +148,21 @@ static void the_rest_is_refused(void **state) {
 }
 
 /* A point is in cells of one rank or, at a cut, of several; each finds those that it has. */
+/* Numbers of cells with many factors of two and others are cut into parts that are nearly equal, in pairs. */
+static void parts_are_equal(void **state) {
+  (void)state;
+  static const int cells[] = {48, 80, 96, 112, 160};
+  for (int i = 0; i < 5; i++) {
+    TesMesh *mesh;
+    const TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = 2, .cells = {256, cells[i]}};
+    assert_ok(together, tes_mesh_create(together, &desc, &mesh));
+    const double mean = 256. * cells[i] / tesi_ranks(together), own = (double)tes_mesh_info(mesh).cells;
+    assert_true(own <= 1.125 * mean);
+    assert_int_equal((int)own / 256 % 2, 0);
+    tes_mesh_destroy(&mesh);
+  }
+}
+
 static void points_have_ranks(void **state) {
   (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -514,6 +529,7 @@ int main(void) {
       cmocka_unit_test(sweeps_are_one),      cmocka_unit_test(cell_patches_are_one),
       cmocka_unit_test(solves_are_one),      cmocka_unit_test(lines_end_at_cuts),
       cmocka_unit_test(the_rest_is_refused), cmocka_unit_test(points_have_ranks),
+      cmocka_unit_test(parts_are_equal),
 
       cmocka_unit_test(failures_are_of_all)};
   const int status = begin_on_ranks(NULL);

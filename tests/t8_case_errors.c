@@ -103,8 +103,8 @@ static const struct {
      "a.yaml:3:51: time.min_step: expected at most time.max_step"},
     {"problem: elasticity\nmesh: {box: {cells: [4, 4]}}\ndata: {young: 1, poisson: 0.3}\ntime: {end: 1, cfl: "
      "1}",
-     "a.yaml:4:21: time.cfl: belongs to transport and navier_stokes; elasticity has "
-     "time.step and time.tolerance"},
+     "a.yaml:4:21: time.cfl: belongs to transport and navier_stokes; nothing flows "
+     "through a body: take time.step or time.tolerance"},
     {HEAD "data: {form: conservative}", "a.yaml:3:14: data.form: conservative belongs to transport"},
     {FLOW "data: {form: conservative}", "a.yaml:3:14: data.form: stokes with element rt has auto, gradient "
                                         "and symmetric; conservative belongs to transport"},

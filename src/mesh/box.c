@@ -63,17 +63,37 @@ done:
   return status;
 }
 
-/* Ranks have layers of the last direction, cut where most coarsenings leave a vertex. */
+/* The largest part of n cells that are cut between ranks in units of `layer`, over the mean. */
+static double imbalance(int n, int ranks, int layer) {
+  const int layers = n / layer;
+  return (double)((layers + ranks - 1) / ranks) * layer * ranks / n;
+}
+
+/* The unit of the cuts: a power of two, so that so many coarsenings leave a vertex at each cut. The largest unit whose
+ * parts are nearly equal is taken, but no smaller unit than the large levels need: levels of few cells are not cut. */
+static int unit_of_cuts(int n, int ranks, int dim, double cells) {
+  enum { FEW = 4096 };
+  const double most = 1.125;
+  int layer = 1, least = 1;
+  while (n % (2 * layer) == 0 && n / (2 * layer) >= ranks) layer *= 2;
+  if (cells <= FEW) return layer;
+  for (double c = cells; c > FEW && least < layer; c /= 1 << dim) least *= 2;
+  int best = layer;
+  for (; layer >= least && imbalance(n, ranks, best) > most; layer /= 2)
+    if (imbalance(n, ranks, layer) < imbalance(n, ranks, best)) best = layer;
+  return best;
+}
+
+/* Ranks have layers of the last direction. */
 static TesStatus cut(TesMesh *mesh) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   const int ranks = tesi_ranks(ctx), d = mesh->dim - 1, n = mesh->window[d].cells;
   if (ranks == 1 || mesh->kind != TES_MESH_BOX) return TES_OK;
   const int rank = tesi_context_communicator(ctx)->rank;
-  int layer = 1;
   TES_CHECK(n >= ranks, "%d cells in direction %c are cut between ranks, of which there are %d", n, "xyz"[d],
             ranks);
-  while (n % (2 * layer) == 0 && n / (2 * layer) >= ranks) layer *= 2;
+  const int layer = unit_of_cuts(n, ranks, mesh->dim, (double)mesh->box[0] * mesh->box[1] * mesh->box[2]);
   const int64_t layers = n / layer;
   mesh->window[d].first = (int)(layers * rank / ranks) * layer;
   mesh->box[d] = (int)(layers * (rank + 1) / ranks) * layer - mesh->window[d].first;
