@@ -132,10 +132,14 @@ TesStatus tesi_space_lay_out(TesSpace *s) {
                 number = (int64_t)s->mesh->window[d].first * axis[d].step * layer;
   TesiSharers sharers = {0};
   bool *left_out = NULL;
+  if (s->length > INT32_MAX)
+    TES_FAIL(TES_OUT_OF_MEMORY, "%lld numbers per rank, of which 2^31 - 1 are possible: take more ranks",
+             (long long)s->length);
   TES_TRY(list_sharers(s, layer, &sharers));
   TES_TRY(tesi_layout_create(ctx, s->length, (TesiOwned){start, owned, number + start}, &sharers, &s->layout));
   TES_ALLOC(&left_out, s->length);
-  for (int64_t i = 0; i < s->length; i++) {
+  for (int64_t j = 0; j < 2 * layer; j++) { /* the layers at both ends: nothing else is shared */
+    const int64_t i = j < layer ? j : s->length - 2 * layer + j;
     const int64_t at[3] = {i % axis[0].nodes, i / axis[0].nodes % axis[1].nodes,
                            i / axis[0].nodes / axis[1].nodes};
     for (int e = 0; e < 3; e++)
