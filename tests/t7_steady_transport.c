@@ -1,7 +1,8 @@
 /* Run: ctest -R t7_steady_transport. Steady transport of element q where the velocity prevails: iterations of auto at
  * cell Peclet numbers 1 to 1e6, degrees 1 to 4, on boxes, meshes with hanging nodes, scattered and curved cells,
  * periodic directions and closed paths; the solution beside that of sparse factors; where diffusion prevails the
- * cycle of the symmetric part stays. */
+ * cycle of the symmetric part stays. The sanitizers see the same code in t5_ordered_cells.
+ * Labels: heavy */
 #include "device_testing.h"
 #include "multigrid/coarse/modal_matrix.h"
 #include "multigrid/coarse/mumps.h"
