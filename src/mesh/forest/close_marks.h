@@ -9,8 +9,8 @@
  *
  * A leaf has to be refined if it meets a smaller leaf that is refined. The smaller leaf is half as long, so that both
  * share a vertex of the larger leaf. The marked leaves of a level put their vertices in a set, and the unmarked leaves
- * of the level below look for their own in it, level after level. Vertices are known by hashes of 64 bits; where two are
- * equal by chance, a leaf more is refined. Cost: 2^dim hashes per marked leaf and per leaf of the level below. */
+ * of the level below look for their own in it, level after level. Vertices are known by hashes of 64 bits; where two
+ * are equal by chance, a leaf more is refined. Cost: 2^dim hashes per marked leaf and per leaf of the level below. */
 TesStatus tesi_forest_close_marks(const TesMesh *forest, int8_t *mark);
 
 #endif
