@@ -52,15 +52,18 @@ static void assert_same(int64_t n, const double *actual, const double *expected,
   for (int64_t i = 0; i < n; i++) assert_near(actual[i], expected[i], most);
 }
 
-static void check_ways(TesContext *ctx, const TesiBlockMatrix *A) {
+/* The four uses of a product, with the float64 values or with the rounded ones. */
+static void check_ways_of(TesContext *ctx, const TesiBlockMatrix *A, bool rounded) {
   const int64_t n = A->rows * A->high, m = A->columns * A->wide;
   double *dense = dense_of(A), *x = random_numbers(m, 5), *b = random_numbers(n, 6),
-         *d = random_numbers(n, 7), *q = dense_product(n, m, 1, dense, x), *y = zeros(n), *p = zeros(n);
+         *d = random_numbers(n, 7), *y = zeros(n), *p = zeros(n);
+  for (int64_t i = 0; rounded && i < n * m; i++) dense[i] = (float)dense[i];
+  double *q = dense_product(n, m, 1, dense, x);
   for (int way = 0; way < 4; way++) {
     if (way == TESI_BLOCK_STEP && n != m) break;
     for (int from = 0; from < 2; from++) {
       for (int64_t i = 0; i < n; i++) y[i] = way == TESI_BLOCK_ADD ? i : NAN, p[i] = from ? 0.5 * i : NAN;
-      tesi_block_run(ctx, &(TesiBlockTask){way, A, x, b, d, 1.5, from ? 0.25 : 0, p, y});
+      tesi_block_run(ctx, &(TesiBlockTask){way, rounded, A, x, b, d, 1.5, from ? 0.25 : 0, p, y});
       for (int64_t i = 0; i < n; i++) {
         const double step = (from ? 0.125 * i : 0) + 1.5 * d[i] * (b[i] - q[i]);
         const double expected[] = {q[i], b[i] - q[i], i + q[i], (n == m ? x[i] : 0) + step};
@@ -71,6 +74,11 @@ static void check_ways(TesContext *ctx, const TesiBlockMatrix *A) {
   }
   double *all[] = {dense, x, b, d, q, y, p};
   for (int i = 0; i < 7; i++) test_free(all[i]);
+}
+
+static void check_ways(TesContext *ctx, TesiBlockMatrix *A) {
+  assert_ok(ctx, tesi_block_round(ctx, A));
+  for (int rounded = 0; rounded < 2; rounded++) check_ways_of(ctx, A, rounded);
 }
 
 /* A', A B, and B' A B where A is square. */

@@ -1,20 +1,21 @@
-/* Cycles of smoothed aggregation: matrices of blocks HIGH x WIDE in compressed rows, float64. The values of a scalar
- * row are contiguous (operator/assembled/block_matrix.h), so that its lanes read them together.
+/* Cycles of smoothed aggregation: matrices of blocks HIGH x WIDE in compressed rows. The values of a scalar row are
+ * contiguous (operator/assembled/block_matrix.h), so that its lanes read them together. They are float32 within cycles
+ * and float64 between cycles; vectors and sums are float64.
  *
  * tesk_rows: LANES threads per scalar row, each taking every LANES-th entry; 128 / LANES rows per block of threads. The
  * sums of threads are added in shared memory, in one order. Rows of a block row are neighbours, which read the same
  * columns and entries of x from the L1 cache. `way` says how the product q of a row is used:
  *   0  y <- q      1  y <- b - q      2  y <- y + q      3  p <- c p + s d (b - q), y <- x + p
- * so that a smoothing step is one launch. Shared: 128 numbers. Flops: 2 per entry. Bytes: 8 + 4 / (HIGH WIDE) per
- * entry, and the vectors that `way` needs. The other kernels: one thread per entry.
- * Macros: real (of the vectors outside), HIGH, WIDE, LANES (a power of two up to 32). */
+ * so that a smoothing step is one launch. Shared: 128 numbers. Flops: 2 per entry. Bytes: 4 (8) + 4 / (HIGH
+ * WIDE) per entry, and the vectors that `way` needs. The other kernels: one thread per entry.
+ * Macros: real (of values, and of the vectors outside), HIGH, WIDE, LANES (a power of two up to 32). */
 #include "kernel.h"
 
 #define THREADS 128
 #define ROWS (THREADS / LANES)
 
 TESK_KERNEL(tesk_rows, THREADS, 1, (int)rows, (const int *TESK_RESTRICT)row, (const int *TESK_RESTRICT)column,
-            (const double *TESK_RESTRICT)value, (const double *)x, (int)way, (const double *)b,
+            (const real *TESK_RESTRICT)value, (const double *)x, (int)way, (const double *)b,
             (const double *)d, (double)s, (double)c, (double *)p, (double *)y) {
   TESK_SHARED(memory);
   double *const sums = (double *)memory;
@@ -23,9 +24,9 @@ TESK_KERNEL(tesk_rows, THREADS, 1, (int)rows, (const int *TESK_RESTRICT)row, (co
   double sum = 0;
   if (i < rows) {
     const int first = row[i / HIGH], length = (row[i / HIGH + 1] - first) * WIDE;
-    const double *v = value + (long long)first * (HIGH * WIDE) + i % HIGH * (long long)length;
+    const real *v = value + (long long)first * (HIGH * WIDE) + i % HIGH * (long long)length;
     for (int e = lane; e < length; e += LANES)
-      sum += v[e] * x[(long long)column[first + e / WIDE] * WIDE + e % WIDE];
+      sum += (double)v[e] * x[(long long)column[first + e / WIDE] * WIDE + e % WIDE];
   }
   sums[t] = sum;
   for (int step = LANES / 2; step > 0; step /= 2) {

@@ -137,18 +137,22 @@ static TesStatus create_level(TesMultigrid *mg, const TesMultigridDesc *desc, in
   Level *level = &mg->level[l];
   TesContext *ctx = level->space->context;
   TesStatus status = TES_OK;
-  TesOperator *exact = NULL;
+  TesOperator *made = NULL;
   TES_TRY(tesi_work_on(mg->context, "level %d of %d, %lld unknowns", l + 1, mg->levels,
                        (long long)level->space->dofs));
   if (l == 0) {
-    TES_TRY(tesi_operator_on(desc->op, level->space, TES_DOUBLE, &exact));
+    const TesOperator *exact = desc->op;
+    if (exact->space != level->space || exact->precision != TES_DOUBLE) {
+      TES_TRY(tesi_operator_on(desc->op, level->space, TES_DOUBLE, &made));
+      exact = made;
+    }
     TES_TRY(tesi_coarse_create(exact, desc->precision, desc->coarse, &mg->coarse));
   }
   TES_TRY(tesi_operator_below(desc->op, level->space, desc->precision, &level->op));
   if (l > 0) TES_TRY(tesi_multigrid_transfer(mg, l, desc->precision, &level->transfer));
   TES_TRY(complete_level(mg, l));
 done:
-  tes_operator_destroy(&exact);
+  tes_operator_destroy(&made);
   if (status != TES_OK && ctx != mg->context)
     status = tesi_fail(mg->context, status, __FILE__, __LINE__, __func__, "%s", tes_context_message(ctx));
   return status;

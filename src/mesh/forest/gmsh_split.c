@@ -16,6 +16,8 @@
 #include <string.h>
 #include "mesh/forest/gmsh_shapes.h"
 
+enum { PLACES = 27 }; /* vertices, middles of edges and faces, and the centre of a hexahedron */
+
 /* The corners of the part of one vertex, in Gmsh's order of a line, quadrilateral or hexahedron: corner c is the middle
  * of the vertices set[c][count[c]], which are {vertex}, {edge}, {face} and so on. */
 typedef struct Corners {
@@ -99,7 +101,7 @@ done:
 static TesStatus grow_middles(TesContext *ctx, Middles *m) {
   TesStatus status = TES_OK;
   Middles larger = {0};
-  TES_TRY(make_middles(ctx, m->size ? 2 * m->size : 1024, &larger));
+  TES_TRY(make_middles(ctx, 2 * m->size, &larger));
   for (int64_t i = 0; i < m->size; i++)
     if (m->entry[i].node >= 0) *find(&larger, m->entry[i].vertex) = m->entry[i];
   larger.count = m->count;
@@ -124,24 +126,6 @@ done:
   return status;
 }
 
-/* The middle node of an edge or a face, the same for all cells that share it: the first cell places it. */
-static TesStatus add_middle(Splitter *s, const int32_t key[4], const double x[3], int64_t *node) {
-  TesContext *ctx = s->ctx;
-  TesStatus status = TES_OK;
-  int32_t made = -1;
-  if (2 * (s->middles.count + 1) > s->middles.size) TES_TRY(grow_middles(ctx, &s->middles));
-  Middle *entry = find(&s->middles, key);
-  if (entry->node < 0) {
-    TES_TRY(add_node(s, x, &made));
-    memcpy(entry->vertex, key, sizeof entry->vertex);
-    entry->node = made;
-    s->middles.count++;
-  }
-  *node = entry->node;
-done:
-  return status;
-}
-
 /* The point of an element of degree 2. */
 static void evaluate(const TesiGmshCurve *curve, const double (*nodes)[3], const double xi[3], double x[3]) {
   double weight[TESI_GMSH_SECOND];
@@ -161,30 +145,47 @@ static void mean_of(const TesiGmsh *m, int count, const int32_t *vertex, double 
   }
 }
 
-/* The middle of one vertex of a part, of the vertices of an edge or a face, or of all vertices. */
-static TesStatus find_place(Splitter *s, const Part *part, int count, const int8_t *vertices, Place *place) {
-  const TesiGmshShapeTable *whole = tesi_gmsh_shape(part->of->type->shape);
-  int32_t key[4] = {-1, -1, -1, -1}, all[8] = {0}, made;
+/* Places the middle of `count` vertices of a part. */
+static TesStatus place_node(Splitter *s, const Part *part, int count, const int32_t *vertex,
+                            const double xi[3], int32_t *node) {
   double x[3];
+  if (part->x)
+    evaluate(&s->curve, part->x, xi, x);
+  else
+    mean_of(s->mesh, count, vertex, x);
+  return add_node(s, x, node);
+}
+
+/* The middle of one vertex of a part, of the vertices of an edge or a face, or of all vertices. All cells that share an
+ * edge or a face share its middle: the first cell places it. */
+static TesStatus find_place(Splitter *s, const Part *part, int count, const int8_t *vertices, Place *place) {
+  TesContext *ctx = s->ctx;
+  TesStatus status = TES_OK;
+  const TesiGmshShapeTable *whole = tesi_gmsh_shape(part->of->type->shape);
+  int32_t key[8] = {-1, -1, -1, -1}, made = -1;
   memset(place->xi, 0, sizeof place->xi);
   for (int i = 0; i < count; i++) {
-    all[i] = part->vertex[vertices[i]];
+    key[i] = part->vertex[vertices[i]];
     for (int d = 0; d < 3; d++) place->xi[d] += 0.5 * whole->corner[part->own[vertices[i]]][d] / count;
   }
-  place->node = all[0];
-  if (count == 1) return TES_OK;
-  if (count <= 4) {
-    memcpy(key, all, (size_t)count * sizeof *key);
+  if (count == 1) {
+    made = key[0];
+  } else if (count > 4) {
+    TES_TRY(place_node(s, part, count, key, place->xi, &made));
+  } else {
     sort_four(key);
-    memcpy(all, key, (size_t)count * sizeof *key);
+    if (2 * (s->middles.count + 1) > s->middles.size) TES_TRY(grow_middles(ctx, &s->middles));
+    Middle *entry = find(&s->middles, key);
+    if (entry->node < 0) {
+      TES_TRY(place_node(s, part, count, key, place->xi, &made));
+      memcpy(entry->vertex, key, sizeof entry->vertex);
+      entry->node = made;
+      s->middles.count++;
+    }
+    made = entry->node;
   }
-  if (part->x)
-    evaluate(&s->curve, part->x, place->xi, x);
-  else
-    mean_of(s->mesh, count, all, x);
-  if (count <= 4) return add_middle(s, key, x, &place->node);
-  const TesStatus status = add_node(s, x, &made);
   place->node = made;
+done:
   return status;
 }
 
@@ -295,24 +296,28 @@ static TesStatus split_part(Splitter *s, const Part *part) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
   const int dim = part->of->type->dim;
-  Place whole = {.node = -1};
+  Place place[PLACES];
+  int8_t at[256]; /* the number of the place of a set of vertices; -1: not found yet */
+  int places = 0;
+  memset(at, -1, sizeof at);
   for (int i = 0; s->shape != part->shape && i < part->shape->vertices; i++)
     list_corners(part->shape, dim, i, &s->corners[i]);
   s->shape = part->shape;
   for (int i = 0; i < part->shape->vertices; i++) {
     const Corners *of = &s->corners[i];
     int64_t node[8], bent = -1;
-    Place place[8];
+    Place corner[8];
     for (int c = 0; c < 1 << dim; c++) {
-      const bool middle = of->count[c] > 4; /* the centre of the cell: the same for all its vertices */
-      if (middle && whole.node >= 0)
-        place[c] = whole;
-      else
-        TES_TRY(find_place(s, part, of->count[c], of->set[c], &place[c]));
-      if (middle) whole = place[c];
-      node[c] = place[c].node;
+      unsigned set = 0;
+      for (int k = 0; k < of->count[c]; k++) set |= 1u << of->set[c][k];
+      if (at[set] < 0) {
+        TES_TRY(find_place(s, part, of->count[c], of->set[c], &place[places]));
+        at[set] = (int8_t)places++;
+      }
+      corner[c] = place[at[set]];
+      node[c] = corner[c].node;
     }
-    if (part->x && dim == s->dim) TES_TRY(add_bent(s, part, place, &bent));
+    if (part->x && dim == s->dim) TES_TRY(add_bent(s, part, corner, &bent));
     TES_TRY(add_element(s, part->of, type[dim], node));
     s->element[s->elements - 1].bent = bent;
   }
@@ -433,11 +438,11 @@ done:
   return status;
 }
 
-/* Room for the parts of elements that are not cut into simplices first. */
+/* Room for the parts of elements that are not cut into simplices first, and for about three middles an element. */
 static TesStatus make_room(Splitter *s) {
   TesContext *ctx = s->ctx;
   TesStatus status = TES_OK;
-  int64_t elements = 1, nodes = 1;
+  int64_t elements = 1, nodes = 1, size = 1024;
   for (int64_t i = 0; i < s->mesh->elements; i++) {
     const TesiGmshType *type = s->mesh->element[i].type;
     const int parts = type->dim == 0 ? 1 : tesi_gmsh_shape(type->shape)->vertices;
@@ -445,6 +450,8 @@ static TesStatus make_room(Splitter *s) {
   }
   TES_GROW(&s->element, 0, elements, &s->element_room);
   TES_GROW(&s->element_node, 0, nodes, &s->node_room);
+  while (size < 6 * s->mesh->elements) size *= 2;
+  TES_TRY(make_middles(ctx, size, &s->middles));
 done:
   return status;
 }

@@ -1,5 +1,6 @@
 #include "operator/assembled/block_matrix.h"
 #include <string.h>
+#include "base/simd_builds.h"
 #include "base/team.h"
 
 TesStatus tesi_block_allocate(TesContext *ctx, TesiBlockMatrix *A) {
@@ -10,82 +11,44 @@ done:
   return status;
 }
 
+static void round_span(const void *data, TesiSpan span) {
+  const TesiBlockMatrix *A = data;
+  for (int64_t i = span.first; i < span.end; i++) A->rounded[i] = (float)A->value[i];
+}
+
+TesStatus tesi_block_round(TesContext *ctx, TesiBlockMatrix *A) {
+  TesStatus status = TES_OK;
+  const int64_t numbers = A->row[A->rows] * A->high * A->wide;
+  TES_ALLOC(&A->rounded, numbers);
+  tesi_team_for(tesi_team_threads(ctx, numbers), numbers, round_span, A);
+done:
+  return status;
+}
+
 void tesi_block_free(TesContext *ctx, TesiBlockMatrix *A) {
   tesi_free(ctx, &A->row);
   tesi_free(ctx, &A->column);
   tesi_free(ctx, &A->value);
+  tesi_free(ctx, &A->rounded);
   *A = (TesiBlockMatrix){0};
 }
 
 double tesi_block_bytes(const TesiBlockMatrix *A) {
   const double blocks = A->row ? (double)A->row[A->rows] : 0;
-  return blocks * (4 + 8.0 * A->high * A->wide) + 8 * (double)(A->rows + 1);
+  return blocks * (4 + (A->rounded ? 12.0 : 8.0) * A->high * A->wide) + 8 * (double)(A->rows + 1);
 }
 
 /* ---- products with vectors ----------------------------------------------------------------------------- */
-enum { LANES = 8, PIECE = 64 /* blocks whose entries of x are gathered at a time */ };
+extern TesiBlockRows tesi_block_rows_128, tesi_block_rows_256, tesi_block_rows_512;
 
-/* sums[high] += the blocks' products with the gathered entries x[n]; rows of values are `step` apart. */
-static void add_products(int high, int64_t step, int n, const double *value, const double *x, double *sums) {
-  for (int r = 0; r < high; r++, value += step) {
-    double lane[LANES] = {0};
-    int i = 0;
-    for (; i + LANES <= n; i += LANES)
-      for (int l = 0; l < LANES; l++) lane[l] += value[i + l] * x[i + l];
-    double sum = ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
-    for (; i < n; i++) sum += value[i] * x[i];
-    sums[r] += sum;
-  }
-}
-
-static inline int gather(int wide, int64_t count, const int32_t *column, const double *x, double *to) {
-  int n = 0;
-  for (int64_t k = 0; k < count; k++)
-    for (int c = 0; c < wide; c++) to[n++] = x[(int64_t)column[k] * wide + c];
-  return n;
-}
-
-/* sums[high] <- block row I of A x. */
-static void multiply_row(const TesiBlockMatrix *A, int64_t I, const double *x, double *sums) {
-  const int64_t first = A->row[I], count = A->row[I + 1] - first, step = count * A->wide;
-  const double *value = tesi_block_at(A, I);
-  double gathered[PIECE * TESI_BLOCK_MOST];
-  for (int r = 0; r < A->high; r++) sums[r] = 0;
-  for (int64_t k = 0; k < count; k += PIECE) {
-    const int64_t piece = count - k < PIECE ? count - k : PIECE;
-    const int32_t *column = A->column + first + k;
-    const int n = A->wide == 1   ? gather(1, piece, column, x, gathered)
-                  : A->wide == 3 ? gather(3, piece, column, x, gathered)
-                  : A->wide == 6 ? gather(6, piece, column, x, gathered)
-                                 : gather(A->wide, piece, column, x, gathered);
-    add_products(A->high, step, n, value + k * A->wide, gathered, sums);
-  }
-}
+typedef struct Run {
+  const TesiBlockTask *task;
+  TesiBlockRows *rows;
+} Run;
 
 static void run_span(const void *data, TesiSpan span) {
-  const TesiBlockTask *t = data;
-  const int high = t->A->high;
-  double q[TESI_BLOCK_MOST];
-  for (int64_t I = span.first; I < span.end; I++) {
-    multiply_row(t->A, I, t->x, q);
-    for (int r = 0; r < high; r++) {
-      const int64_t i = I * high + r;
-      switch (t->way) {
-      case TESI_BLOCK_MULTIPLY:
-        t->y[i] = q[r];
-        break;
-      case TESI_BLOCK_RESIDUAL:
-        t->y[i] = t->b[i] - q[r];
-        break;
-      case TESI_BLOCK_ADD:
-        t->y[i] += q[r];
-        break;
-      case TESI_BLOCK_STEP:
-        t->p[i] = (t->c != 0 ? t->c * t->p[i] : 0) + t->s * t->d[i] * (t->b[i] - q[r]);
-        t->y[i] = t->x[i] + t->p[i];
-      }
-    }
-  }
+  const Run *run = data;
+  run->rows(run->task, span.first, span.end);
 }
 
 static int threads_of(const TesContext *ctx, const TesiBlockMatrix *A) {
@@ -93,7 +56,8 @@ static int threads_of(const TesContext *ctx, const TesiBlockMatrix *A) {
 }
 
 void tesi_block_run(const TesContext *ctx, const TesiBlockTask *task) {
-  tesi_team_for(threads_of(ctx, task->A), task->A->rows, run_span, task);
+  TesiBlockRows *const rows = TESI_SIMD_PICK(tes_context_simd_bits(ctx), tesi_block_rows);
+  tesi_team_for(threads_of(ctx, task->A), task->A->rows, run_span, &(Run){task, rows});
 }
 
 /* ---- products of matrices ------------------------------------------------------------------------------ */

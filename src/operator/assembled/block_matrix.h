@@ -1,4 +1,4 @@
-/* Sparse matrices of dense blocks in compressed rows, float64, host memory, for aggregation multigrid.
+/* Sparse matrices of dense blocks in compressed rows, in host memory, for aggregation multigrid.
  *
  * Block row I has the block columns column[row[I]] .. column[row[I + 1] - 1], in any order, each `high` x `wide`. The
  * values of a scalar row are contiguous: with m blocks in row I, entry (r, c) of block k of the row is
@@ -17,6 +17,7 @@ typedef struct TesiBlockMatrix {
   int64_t *row;          /* [rows + 1] */
   int32_t *column;       /* [row[rows]] */
   double *value;         /* [row[rows]][high][wide], rows as above */
+  float *rounded;        /* the same in float32; NULL: not asked for */
 } TesiBlockMatrix;
 
 enum { TESI_BLOCK_MOST = 6 };
@@ -28,6 +29,8 @@ static inline double *tesi_block_at(const TesiBlockMatrix *A, int64_t i) {
 
 /* Allocates columns and values, as zeros, of a matrix whose rows, columns, high, wide and row are set. */
 TesStatus tesi_block_allocate(TesContext *ctx, TesiBlockMatrix *A);
+/* Fills A->rounded from A->value. */
+TesStatus tesi_block_round(TesContext *ctx, TesiBlockMatrix *A);
 void tesi_block_free(TesContext *ctx, TesiBlockMatrix *A);
 double tesi_block_bytes(const TesiBlockMatrix *A);
 
@@ -41,12 +44,15 @@ typedef enum TesiBlockWay {
 
 typedef struct TesiBlockTask {
   TesiBlockWay way;
+  bool rounded; /* with A->rounded; sums are float64 */
   const TesiBlockMatrix *A;
   const double *x, *b, *d;
   double s, c;
   double *p, *y; /* y is not x */
 } TesiBlockTask;
 void tesi_block_run(const TesContext *ctx, const TesiBlockTask *task);
+/* Block rows first .. end - 1 of a task (block_matrix_simd.c). */
+typedef void TesiBlockRows(const TesiBlockTask *task, int64_t first, int64_t end);
 
 /* T <- A', C <- A B. T and C begin as {0}. Columns of T ascend. */
 TesStatus tesi_block_transpose(TesContext *ctx, const TesiBlockMatrix *A, TesiBlockMatrix *T);

@@ -23,6 +23,11 @@ typedef struct TesiFillLoops {
    * [q][n]. work: [2][q^dim][8]. */
   void (*squares)(int dim, int n, int q, const double *const t[3], double factor, const double *g,
                   double *work, double *d);
+  /* The lower triangle, by rows, of the matrices of cells from their factors in[entries][points][8], entries: dim (dim
+   * + 1) / 2 with stiffness, and the mass, which is multiplied by mass_factor. Without mass the diagonal is left out.
+   * f[points][1 + dim][nodes]: functions and derivatives. work: [points][1 + dim][nodes][8]. */
+  void (*triangles)(int dim, int nodes, int64_t points, bool stiffness, bool mass, double mass_factor,
+                    const double *f, const double *in, double *work, double *out);
 } TesiFillLoops;
 
 /* `numbers` at each of q^dim points: the metric w |J| J^-1 a J^-T, or its weight w a / |J|, then c w |J|. */

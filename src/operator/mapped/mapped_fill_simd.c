@@ -175,6 +175,50 @@ static void squares(int dim, int n, int q, const double *const t[3], double fact
   }
 }
 
+/* flux[1 + dim][nodes] <- the mass times the functions, and the metric times their derivatives, at one point. */
+TESI_INLINE void point_flux(int dim, int nodes, int64_t points, bool stiffness, bool mass, double mass_factor,
+                            const double *f, const V *in, V *flux) {
+  const int entries = stiffness ? dim * (dim + 1) / 2 : 0;
+  for (int a = 0; mass && a < nodes; a++) flux[a] = mass_factor * in[entries * points] * f[a];
+  for (int c = 0; stiffness && c < dim; c++)
+    for (int a = 0; a < nodes; a++) {
+      V sum = {0};
+      for (int e = 0; e < dim; e++) {
+        const int low = c < e ? c : e, high = c < e ? e : c;
+        const int at = dim == 2 ? low + high : low == 0 ? high : low + high + 1;
+        sum += in[at * points] * f[(e + 1) * nodes + a];
+      }
+      flux[(c + 1) * nodes + a] = sum;
+    }
+}
+
+TESI_INLINE void add_triangles(int dim, int nodes, int64_t points, bool stiffness, bool mass,
+                               double mass_factor, const double *f, const double *in, double *work,
+                               double *out) {
+  const int size = (dim + 1) * nodes, first = mass ? 0 : 1, last = stiffness ? dim : 0;
+  V *const flux = (V *)work, *to = (V *)out;
+  for (int64_t p = 0; p < points; p++)
+    point_flux(dim, nodes, points, stiffness, mass, mass_factor, f + p * size, (const V *)in + p,
+               flux + p * size);
+  for (int a = 0; a < nodes; a++)
+    for (int b = 0; b < a + mass; b++) {
+      V sum = {0};
+      for (int64_t p = 0; p < points; p++)
+        for (int c = first; c <= last; c++)
+          sum += f[p * size + c * nodes + a] * flux[p * size + c * nodes + b];
+      *to++ = sum;
+    }
+}
+
+/* Diffusion in 3D of degree 1 is compiled separately, since meshes with many cells have it. */
+static void triangles(int dim, int nodes, int64_t points, bool stiffness, bool mass, double mass_factor,
+                      const double *f, const double *in, double *work, double *out) {
+  if (dim == 3 && nodes == 8 && points == 8 && stiffness && !mass)
+    add_triangles(3, 8, 8, true, false, 0, f, in, work, out);
+  else
+    add_triangles(dim, nodes, points, stiffness, mass, mass_factor, f, in, work, out);
+}
+
 extern const TesiFillLoops TESI_SIMD(tesi_fill_loops);
-const TesiFillLoops TESI_SIMD(tesi_fill_loops) = {metric,    weights,   mass,   indefinite,
-                                                  monomials, eliminate, squares};
+const TesiFillLoops TESI_SIMD(tesi_fill_loops) = {metric,    weights,   mass,    indefinite,
+                                                  monomials, eliminate, squares, triangles};

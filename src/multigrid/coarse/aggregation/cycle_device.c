@@ -2,14 +2,16 @@
 #include <string.h>
 #include "device/kernel.h"
 #include "device/upload.h"
+#include "device/vector.h"
 #include "tensor/dense_device.h"
 
 enum { THREADS = 128, MOST_LANES = 32 };
 
 typedef struct Matrix {
   int rows, lanes; /* scalar rows */
-  void *row, *column, *value;
-  TesiKernel kernel;
+  void *row, *column;
+  void *value[2]; /* [precision]; float64 where it is needed */
+  TesiKernel kernel[2];
 } Matrix;
 
 typedef struct Level {
@@ -40,7 +42,8 @@ static TesStatus get_program(TesContext *ctx, TesPrecision precision, int high, 
   return tesi_program_get(ctx, &desc, program);
 }
 
-static TesStatus upload_matrix(TesContext *ctx, const TesiBlockMatrix *A, Matrix *m) {
+/* The rounded values, if there are any; exact: the float64 values. */
+static TesStatus upload_matrix(TesContext *ctx, const TesiBlockMatrix *A, bool exact, Matrix *m) {
   TesStatus status = TES_OK;
   int32_t *row = NULL;
   TesiProgram *program;
@@ -51,11 +54,16 @@ static TesStatus upload_matrix(TesContext *ctx, const TesiBlockMatrix *A, Matrix
   for (int64_t i = 0; i <= A->rows; i++) row[i] = (int32_t)A->row[i];
   m->rows = (int)rows, m->lanes = 1; /* about 8 entries each */
   while (m->lanes < MOST_LANES && 8 * m->lanes * A->rows < blocks * A->wide) m->lanes *= 2;
-  TES_TRY(get_program(ctx, TES_DOUBLE, A->high, A->wide, m->lanes, &program));
-  TES_TRY(tesi_kernel_get(ctx, program, "tesk_rows", THREADS * sizeof(double), &m->kernel));
+  for (int precision = 0; precision < 2; precision++) {
+    const void *value = precision == TES_SINGLE ? (const void *)A->rounded : exact ? A->value : NULL;
+    if (!value) continue;
+    TES_TRY(get_program(ctx, precision, A->high, A->wide, m->lanes, &program));
+    TES_TRY(tesi_kernel_get(ctx, program, "tesk_rows", THREADS * sizeof(double), &m->kernel[precision]));
+    TES_TRY(tesi_upload(ctx, value, (size_t)(blocks * A->high * A->wide) * tesi_precision_size(precision),
+                        &m->value[precision]));
+  }
   TES_TRY(tesi_upload(ctx, row, (size_t)(A->rows + 1) * sizeof *row, &m->row));
   TES_TRY(tesi_upload(ctx, A->column, (size_t)blocks * sizeof *A->column, &m->column));
-  TES_TRY(tesi_upload(ctx, A->value, (size_t)(blocks * A->high * A->wide) * sizeof *A->value, &m->value));
 done:
   tesi_free(ctx, &row);
   return status;
@@ -76,11 +84,11 @@ static TesStatus upload_level(TesContext *ctx, const TesiAggregationLevel *from,
   memcpy(level->keep, from->keep, sizeof level->keep);
   for (int i = 0; i < needed; i++) TES_TRY(device->allocate(ctx, bytes, vectors[i]));
   if (last && !finest) goto done;
-  TES_TRY(upload_matrix(ctx, &from->A, &level->A));
+  TES_TRY(upload_matrix(ctx, &from->A, from->cycles > 1, &level->A));
   if (last) goto done;
   TES_TRY(tesi_upload(ctx, from->inverse, bytes, &level->inverse));
-  TES_TRY(upload_matrix(ctx, &from->P, &level->P));
-  TES_TRY(upload_matrix(ctx, &from->R, &level->R));
+  TES_TRY(upload_matrix(ctx, &from->P, false, &level->P));
+  TES_TRY(upload_matrix(ctx, &from->R, false, &level->R));
 done:
   return status;
 }
@@ -126,7 +134,7 @@ static void release_matrix(TesContext *ctx, Matrix *m) {
   const TesiDevice *device = tesi_context_device(ctx);
   device->release(ctx, &m->row);
   device->release(ctx, &m->column);
-  device->release(ctx, &m->value);
+  for (int precision = 0; precision < 2; precision++) device->release(ctx, &m->value[precision]);
 }
 
 void tesi_aggregation_device_destroy(TesContext *ctx, TesiAggregationDevice **device) {
@@ -156,6 +164,7 @@ static TesStatus launch(const TesiAggregationDevice *d, const TesiKernel *kernel
 
 typedef struct Rows {
   TesiBlockWay way;
+  TesPrecision precision; /* of the matrix */
   const Matrix *m;
   void *x, *b, *d, *p, *y; /* as in TesiBlockTask */
   double s, c;
@@ -168,7 +177,7 @@ static TesStatus run_rows(const TesiAggregationDevice *d, Rows task) {
   void *arguments[] = {&rows,
                        (void *)&m->row,
                        (void *)&m->column,
-                       (void *)&m->value,
+                       (void *)&m->value[task.precision],
                        &task.x,
                        &way,
                        &task.b,
@@ -177,8 +186,8 @@ static TesStatus run_rows(const TesiAggregationDevice *d, Rows task) {
                        &task.c,
                        &task.p,
                        &task.y};
-  return tesi_kernel_launch(d->context, &m->kernel, tesi_grid(rows, each), THREADS, THREADS * sizeof(double),
-                            arguments);
+  return tesi_kernel_launch(d->context, &m->kernel[task.precision], tesi_grid(rows, each), THREADS,
+                            THREADS * sizeof(double), arguments);
 }
 
 /* As smooth() of cycle.c. */
@@ -189,6 +198,7 @@ static TesStatus smooth(const TesiAggregationDevice *d, const Level *level, int 
   for (int k = first; k < TESI_AGGREGATION_STEPS; k++) {
     void *const from = *x;
     TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_STEP,
+                               .precision = TES_SINGLE,
                                .m = &level->A,
                                .x = from,
                                .b = b,
@@ -217,10 +227,13 @@ static TesStatus cycle(const TesiAggregationDevice *d, int l, void *b, void **wh
   double s = level->s[0];
   TES_TRY(launch(d, &d->first, n, (void *[]){&n, &s, (void *)&level->inverse, &b, (void *)&level->p, &x}));
   TES_TRY(smooth(d, level, 1, b, &x, &y));
-  TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_RESIDUAL, .m = &level->A, .x = x, .b = b, .y = y}));
-  TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_MULTIPLY, .m = &level->R, .x = y, .y = below->b}));
+  TES_TRY(run_rows(
+      d, (Rows){.way = TESI_BLOCK_RESIDUAL, .precision = TES_SINGLE, .m = &level->A, .x = x, .b = b, .y = y}));
+  TES_TRY(run_rows(
+      d, (Rows){.way = TESI_BLOCK_MULTIPLY, .precision = TES_SINGLE, .m = &level->R, .x = y, .y = below->b}));
   TES_TRY(solve(d, l + 1, below->b, &correction));
-  TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_ADD, .m = &level->P, .x = correction, .y = x}));
+  TES_TRY(run_rows(
+      d, (Rows){.way = TESI_BLOCK_ADD, .precision = TES_SINGLE, .m = &level->P, .x = correction, .y = x}));
   TES_TRY(smooth(d, level, 0, b, &x, &y));
   *where = x;
 done:
@@ -237,8 +250,12 @@ static TesStatus solve(const TesiAggregationDevice *d, int l, void *b, void **wh
     void *z;
     double gain = level->gain[k], keep = level->keep[k];
     if (k)
-      TES_TRY(run_rows(
-          d, (Rows){.way = TESI_BLOCK_RESIDUAL, .m = &level->A, .x = level->sum, .b = b, .y = level->r}));
+      TES_TRY(run_rows(d, (Rows){.way = TESI_BLOCK_RESIDUAL,
+                                 .precision = TES_DOUBLE,
+                                 .m = &level->A,
+                                 .x = level->sum,
+                                 .b = b,
+                                 .y = level->r}));
     TES_TRY(cycle(d, l, k ? level->r : b, &z));
     TES_TRY(
         launch(d, &d->advance, n, (void *[]){&n, &gain, &keep, &z, (void *)&level->q, (void *)&level->sum}));

@@ -135,6 +135,18 @@ done:
   return status;
 }
 
+static TesStatus round_matrices(TesiHierarchy *h) {
+  TesContext *ctx = h->context;
+  TesStatus status = TES_OK;
+  for (int l = 0; l + 1 < h->levels; l++) {
+    TES_TRY(tesi_block_round(ctx, &h->level[l].A));
+    TES_TRY(tesi_block_round(ctx, &h->level[l].P));
+    TES_TRY(tesi_block_round(ctx, &h->level[l].R));
+  }
+done:
+  return status;
+}
+
 /* Makes levels until the last level is small; *B: its near-null vectors. */
 static TesStatus create_levels(TesiHierarchy *h, const TesiHierarchyDesc *desc, double **B) {
   TesContext *ctx = h->context;
@@ -176,6 +188,7 @@ TesStatus tesi_hierarchy_create(TesContext *ctx, const TesiHierarchyDesc *desc, 
   h->level[0].cycles = h->level[h->levels - 1].cycles = 1;
   for (int l = 1; l + 1 < h->levels; l++) TES_TRY(tesi_hierarchy_accelerate(h, l, 2, 0.25, 1));
   TES_TRY(invert_last(h, desc->vectors, desc->loose, B ? B : desc->B));
+  TES_TRY(round_matrices(h));
   *hierarchy = h;
   h = NULL;
 done:

@@ -65,33 +65,6 @@ static void determinant_monomials(const TesiMappedHost *plan, int64_t cell, doub
   }
 }
 
-/* The triangle of a cell's matrix from its factors in[entry][point]; f[point][1 + dim][nodes]: functions and
- * derivatives. */
-static void cell_triangle(const TesiMappedHost *plan, const double *f, const double *in, double *out) {
-  enum { MOST = 27 };
-  const int64_t nodes = plan->nodes, points = plan->points;
-  const int dim = plan->dim;
-  double K[MOST * MOST] = {0}, flux[4][MOST];
-  for (int64_t p = 0; p < points; p++, f += (dim + 1) * nodes) {
-    for (int64_t a = 0; a < nodes; a++) {
-      flux[0][a] = plan->mass ? plan->mass_factor * in[(plan->entries - 1) * points + p] * f[a] : 0;
-      for (int c = 0; plan->stiffness && c < dim; c++) {
-        flux[c + 1][a] = 0;
-        for (int e = 0; e < dim; e++) {
-          const int low = c < e ? c : e, high = c < e ? e : c;
-          const int at = dim == 2 ? low + high : low == 0 ? high : low + high + 1;
-          flux[c + 1][a] += in[at * points + p] * f[(e + 1) * nodes + a];
-        }
-      }
-    }
-    for (int c = plan->mass ? 0 : 1; c <= (plan->stiffness ? dim : 0); c++)
-      for (int64_t a = 0; a < nodes; a++)
-        for (int64_t b = 0; b < a + plan->mass; b++) K[a * nodes + b] += f[c * nodes + a] * flux[c][b];
-  }
-  for (int64_t a = 0; a < nodes; a++)
-    for (int64_t b = 0; b < a + plan->mass; b++) *out++ = K[a * nodes + b];
-}
-
 /* f[point][1 + dim][nodes] */
 static TesStatus make_functions(TesContext *ctx, const TesiMappedHost *plan, double **f) {
   TesStatus status = TES_OK;
@@ -139,6 +112,10 @@ static void put_points(const TesiMappedHost *plan, int64_t at, const double *in)
         put(plan, at, slow, plan->q, lines, in + slow * lines * TESI_LANES);
 }
 
+static int64_t triangle_work(const TesiMappedHost *plan) {
+  return plan->points * (plan->dim + 1) * plan->nodes * TESI_LANES;
+}
+
 /* The weights of the points, followed by the polynomials from nodes[cell_nodes][dim][8]. */
 static void put_weights(const TesiMappedHost *plan, const TesiFill *fill, int64_t at, const double *nodes,
                         double *in) {
@@ -150,25 +127,22 @@ static void put_weights(const TesiMappedHost *plan, const TesiFill *fill, int64_
   put(plan, at, plan->entries * plan->points, 1, count, c);
 }
 
-/* f: from make_functions. work: for a cell's factors and its triangle. */
-static void put_matrices(const TesiMappedHost *plan, const double *f, int64_t at, const double *in) {
-  const int64_t lanes = plan->kernels.lanes, count = plan->entries * plan->points;
-  double factors[7 * 64], out[27 * 28 / 2];
-  for (int64_t l = 0; l < TESI_LANES && at + l < plan->batches * lanes; l++) {
-    const int64_t to = (at + l) / lanes * plan->stride + (at + l) % lanes;
-    for (int64_t i = 0; i < count; i++) factors[i] = in[i * TESI_LANES + l];
-    cell_triangle(plan, f, factors, out);
-    for (int64_t e = 0; e < numbers(plan); e++)
-      tesi_number_set(plan->m->precision, plan->g, to + e * lanes, out[e]);
-  }
+/* f: from make_functions. work: for the triangles, and for what makes them. */
+static void put_matrices(const TesiMappedHost *plan, const TesiFill *fill, const double *f, int64_t at,
+                         const double *in, double *work) {
+  double *const out = work + triangle_work(plan);
+  fill->loops->triangles(plan->dim, (int)plan->nodes, plan->points, plan->stiffness, plan->mass,
+                         plan->mass_factor, f, in, work, out);
+  put(plan, at, 0, 1, numbers(plan), out);
 }
 
 typedef struct Points {
   const TesiMappedHost *plan;
   const TesiFill *fill;
-  const double *f;            /* of make_functions, for matrices */
-  double *work;               /* [threads][share] */
-  int64_t share, first, *bad; /* of a thread; the first chunk; cells */
+  const double *f;        /* of make_functions, for matrices */
+  double *work;           /* [threads][share] */
+  int64_t share, factors; /* of a thread; of eight cells */
+  int64_t first, *bad;    /* the first chunk; cells */
 } Points;
 
 /* A chunk, TESI_LANES cells at a time. */
@@ -184,7 +158,7 @@ static void fill_chunk(const void *data, TesiSpan span) {
     for (int l = 0; l < TESI_LANES; l++) cell[l] = plan->cell[tesi_min64(at + l, all - 1)];
     bad = tesi_fill_worst(bad, tesi_fill_cells(p->fill, cell, nodes, out), cell);
     if (p->f)
-      put_matrices(plan, p->f, at, out);
+      put_matrices(plan, p->fill, p->f, at, out, out + p->factors);
     else if (plan->factors == TES_FACTORS_WEIGHTS)
       put_weights(plan, p->fill, at, nodes, out);
     else
@@ -203,10 +177,11 @@ static TesStatus fill_points(TesContext *ctx, TesiMappedHost *plan, int64_t firs
   int64_t bad = INT64_MAX;
   TES_TRY(tesi_fill_create(m, m->q, m->point, m->weight, weights, &fill));
   if (plan->factors == TES_FACTORS_MATRIX) TES_TRY(make_functions(ctx, plan, &f));
-  const int64_t share = fill.work + fill.numbers * fill.points * TESI_LANES;
+  const int64_t factors = fill.numbers * fill.points * TESI_LANES;
+  const int64_t share = fill.work + factors + (f ? triangle_work(plan) + numbers(plan) * TESI_LANES : 0);
   TES_ALLOC(&work, plan->threads * share);
   TES_TRY(tesi_work_share(ctx, plan->threads, end - first, 1, fill_chunk,
-                          &(Points){plan, &fill, f, work, share, first, &bad}));
+                          &(Points){plan, &fill, f, work, share, factors, first, &bad}));
   if (bad < INT64_MAX) TES_TRY(tesi_mapped_check(m)); /* reports the first of all bad cells */
 done:
   tesi_fill_destroy(&fill);
