@@ -96,7 +96,7 @@ static void check_products_of(TesContext *ctx, const TesiBlockMatrix *A, const T
     assert_ok(ctx, tesi_block_multiply(ctx, &T, &C, &G));
     double *g = dense_of(&G), *triple = dense_product(m, n, m, t, expected), *d = zeros(n);
     assert_same(m * m, g, triple, 1e-11);
-    tesi_block_diagonal(A, d);
+    tesi_block_diagonal(ctx, A, d);
     for (int64_t i = 0; i < n; i++) assert_near(d[i], a[i * n + i], 0);
     test_free(g), test_free(triple), test_free(d);
     tesi_block_free(ctx, &G);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/ascending.h"
+#include "base/grow.h"
 #include "base/team.h"
 #include "mesh/forest/tree_parts.h"
 
@@ -171,49 +172,107 @@ static bool is_bare(const TesiTrees *c, int64_t tree, int number, int edge_direc
   return true;
 }
 
-/* The vertices (direction -1) or edges of a direction that have no face inside, sorted; returns their number. */
-static int64_t list_bare(const TesiTrees *c, int direction, Bare *bare) {
-  int64_t count = 0;
-  for (int64_t t = 0; t < c->trees; t++)
-    for (int v = 0; v < 1 << c->dim; v++)
-      if ((direction < 0 || !(v >> direction & 1)) && is_bare(c, t, v, direction))
-        bare[count++] = make_bare(c, t, v, direction);
-  return count;
+/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3, since the direction of an edge may differ in the next
+ * tree), and their part without a face inside. */
+typedef struct Pinches {
+  const TesiTrees *trees;
+  int first, end;
+  bool *some; /* [trees]: a vertex or an edge of the tree is bare */
+  Bare *bare; /* sorted */
+  int64_t count;
+  bool *has;      /* of vertices: the first of a bare one */
+  int64_t *found; /* the smallest place that meets a bare one of another tree */
+} Pinches;
+
+/* Places are counted by tree, by number, by direction. */
+static int64_t places(const Pinches *p) {
+  return (p->trees->trees << p->trees->dim) * (p->end - p->first);
 }
 
-/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3, since the direction of an edge may differ in the next
- * tree). */
+/* Whether a place is one: edges are counted from their lower end. */
+static bool take_place(const Pinches *p, int64_t i, int64_t *tree, int *number, int *direction) {
+  const int directions = p->end - p->first, dim = p->trees->dim;
+  *tree = i / directions >> dim;
+  *number = (int)(i / directions) & ((1 << dim) - 1);
+  *direction = p->first + (int)(i % directions);
+  return *direction < 0 || !(*number >> *direction & 1);
+}
+
+static void mark_span(const void *data, TesiSpan span) {
+  const Pinches *p = data;
+  const int64_t each = places(p) / p->trees->trees;
+  int64_t tree;
+  int number, direction;
+  for (int64_t i = span.first * each; i < span.end * each; i++)
+    if (take_place(p, i, &tree, &number, &direction) && is_bare(p->trees, tree, number, direction))
+      p->some[tree] = true;
+}
+
+static TesStatus list_bare(TesContext *ctx, Pinches *p) {
+  TesStatus status = TES_OK;
+  const int64_t each = places(p) / p->trees->trees;
+  int64_t tree, room = 0;
+  int number, direction;
+  for (int64_t t = 0; t < p->trees->trees; t++)
+    for (int64_t i = t * each; i < (t + 1) * each && p->some[t]; i++) {
+      if (!take_place(p, i, &tree, &number, &direction) || !is_bare(p->trees, tree, number, direction))
+        continue;
+      TES_GROW(&p->bare, p->count, p->count + 1, &room);
+      p->bare[p->count] = make_bare(p->trees, tree, number, direction);
+      p->has[p->bare[p->count++].vertex[0]] = true;
+    }
+  if (p->count) qsort(p->bare, (size_t)p->count, sizeof *p->bare, by_bare);
+done:
+  return status;
+}
+
+/* A bare place of another tree that has the vertices of place i; NULL: there is none. */
+static const Bare *meet_bare(const Pinches *p, int64_t i, int64_t *tree) {
+  int number, direction;
+  if (!take_place(p, i, tree, &number, &direction)) return NULL;
+  const Bare key = make_bare(p->trees, *tree, number, direction);
+  const Bare *other =
+      p->has[key.vertex[0]] ? bsearch(&key, p->bare, (size_t)p->count, sizeof key, by_bare) : NULL;
+  return other && other->tree != *tree ? other : NULL;
+}
+
+static void meet_span(const void *data, TesiSpan span) {
+  const Pinches *p = data;
+  int64_t tree;
+  for (int64_t i = span.first; i < span.end; i++)
+    if (meet_bare(p, i, &tree)) {
+      tesi_team_least(p->found, i);
+      return;
+    }
+}
+
 static TesStatus check_bare(TesContext *ctx, const TesiTreeLabel *label, const TesiTrees *c, int first,
                             int end) {
   TesStatus status = TES_OK;
   const char *what = first < 0 ? "a vertex" : "an edge";
   char name[2][48];
-  Bare *bare = NULL;
-  bool *has = NULL; /* of vertices */
-  int64_t count = 0;
-  TES_ALLOC(&bare, c->trees * (first < 0 ? 1 << c->dim : 12));
-  TES_ALLOC(&has, c->vertex_count);
-  for (int d = first; d < end; d++) count += list_bare(c, d, bare + count);
-  for (int64_t i = 0; i < count; i++) has[bare[i].vertex[0]] = true;
-  qsort(bare, (size_t)count, sizeof *bare, by_bare);
-  for (int64_t i = 0; i < (c->trees << c->dim) * (end - first); i++) {
-    const int64_t tree = i / (end - first) >> c->dim;
-    const int v = (int)(i / (end - first)) & ((1 << c->dim) - 1), d = first + (int)(i % (end - first));
-    if (d >= 0 && v >> d & 1) continue;
-    const Bare key = make_bare(c, tree, v, d);
-    const Bare *other = has[key.vertex[0]] ? bsearch(&key, bare, (size_t)count, sizeof key, by_bare) : NULL;
-    if (other && other->tree != tree)
-      TES_FAIL(
-          TES_INVALID_INPUT,
-          "%s%s and %s meet at %s, round which the first shares no face with any: either a node lies in the "
-          "middle of a side, or parts hang together by %s alone. Cells must share whole faces; parts may "
-          "have nodes of their own",
-          before(label), tesi_trees_call(label, other->tree, name[0]), tesi_trees_call(label, tree, name[1]),
-          what, what);
-  }
+  int64_t found = INT64_MAX, tree;
+  Pinches p = {.trees = c, .first = first, .end = end, .found = &found};
+  const int threads = tesi_team_threads(ctx, places(&p));
+  TES_ALLOC(&p.some, c->trees);
+  TES_ALLOC(&p.has, c->vertex_count);
+  tesi_team_for(threads, c->trees, mark_span, &p);
+  TES_TRY(list_bare(ctx, &p));
+  if (p.count) tesi_team_for(threads, places(&p), meet_span, &p);
+  if (found == INT64_MAX) goto done;
+  const Bare *other = meet_bare(&p, found, &tree);
+  TES_FAIL(
+      TES_INVALID_INPUT,
+      "%s%s and %s meet at %s, round which the first shares no face with any: either a node lies in the "
+      "middle "
+      "of a side, or parts hang together by %s alone. Cells must share whole faces; parts may have nodes of "
+      "their own",
+      before(label), tesi_trees_call(label, other->tree, name[0]), tesi_trees_call(label, tree, name[1]),
+      what, what);
 done:
-  tesi_free(ctx, &bare);
-  tesi_free(ctx, &has);
+  tesi_free(ctx, &p.bare);
+  tesi_free(ctx, &p.some);
+  tesi_free(ctx, &p.has);
   return status;
 }
 

@@ -40,6 +40,17 @@ static void polynomial(const TesiTrees *c, const double *nodes, const double xi[
       }
 }
 
+/* Degree 1: most trees of a file. */
+static inline void multilinear(int dim, const double *nodes, const double *xi, double *x) {
+  double sum[3] = {0};
+  for (int v = 0; v < 1 << dim; v++) {
+    double w = 1;
+    for (int d = 0; d < dim; d++) w *= v >> d & 1 ? xi[d] : 1 - xi[d];
+    for (int r = 0; r < dim; r++) sum[r] += w * nodes[v * dim + r];
+  }
+  for (int r = 0; r < dim; r++) x[r] = sum[r];
+}
+
 /* See TesiTreeMap. */
 static void sector(const TesiTrees *c, TesiTreeMap map, const double *nodes, const double xi[3],
                    Before *before, double *x) {
@@ -88,7 +99,13 @@ void tesi_trees_evaluate_plain(const TesiTrees *c, int64_t tree, int n, const do
   const double *nodes = c->nodes + tree * c->tree_nodes * c->dim;
   const TesiTreeMap map = c->map ? (TesiTreeMap)c->map[tree] : TESI_MAP_POLYNOMIAL;
   Before before = {.xi = {NAN, NAN, NAN}, .y = {NAN, NAN, NAN}};
-  for (int p = 0; p < n; p++) {
+  const bool linear = map == TESI_MAP_POLYNOMIAL && c->degree == 1;
+  for (int p = 0; p < n && linear; p++)
+    if (c->dim == 3)
+      multilinear(3, nodes, xi + p * 3, x + p * 3);
+    else
+      multilinear(2, nodes, xi + p * 2, x + p * 2);
+  for (int p = 0; p < n && !linear; p++) {
     double at[3] = {0};
     memcpy(at, xi + p * c->dim, (size_t)c->dim * sizeof *at);
     if (map == TESI_MAP_POLYNOMIAL)

@@ -192,11 +192,22 @@ done:
   return status;
 }
 
-void tesi_block_diagonal(const TesiBlockMatrix *A, double *d) {
-  for (int64_t I = 0; I < A->rows; I++) {
+typedef struct Diagonal {
+  const TesiBlockMatrix *A;
+  double *d;
+} Diagonal;
+
+static void diagonal_span(const void *data, TesiSpan span) {
+  const TesiBlockMatrix *A = ((const Diagonal *)data)->A;
+  double *const d = ((const Diagonal *)data)->d;
+  for (int64_t I = span.first; I < span.end; I++) {
     const int64_t count = A->row[I + 1] - A->row[I];
     for (int64_t k = 0; k < count; k++)
       for (int r = 0; r < A->high && A->column[A->row[I] + k] == I; r++)
         d[I * A->high + r] = tesi_block_at(A, I)[(r * count + k) * A->wide + r];
   }
+}
+
+void tesi_block_diagonal(const TesContext *ctx, const TesiBlockMatrix *A, double *d) {
+  tesi_team_for(threads_of(ctx, A), A->rows, diagonal_span, &(Diagonal){A, d});
 }

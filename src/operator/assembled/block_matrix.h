@@ -60,6 +60,6 @@ TesStatus tesi_block_multiply(TesContext *ctx, const TesiBlockMatrix *A, const T
                               TesiBlockMatrix *C);
 
 /* d[rows high] <- the diagonal of a square matrix. */
-void tesi_block_diagonal(const TesiBlockMatrix *A, double *d);
+void tesi_block_diagonal(const TesContext *ctx, const TesiBlockMatrix *A, double *d);
 
 #endif

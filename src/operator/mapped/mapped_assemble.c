@@ -22,24 +22,25 @@ static void make_span(const void *data, TesiSpan span) {
                      b->K + c * N * N);
 }
 
-/* Factors are made for BLOCK cells at a time, matrices for as many as fit in NUMBERS. */
+/* Factors and matrices are made for as many cells at a time as fit in NUMBERS, and for LEAST at least. */
 static TesStatus add_cells(const TesiMapped *m, const TesiPatternCells *all, const TesiPattern *pattern,
                            TesiMatrix *matrix) {
-  enum { BLOCK = 256, NUMBERS = 1 << 18, CELLS = 4 /* that a thread takes at a time */ };
+  enum { LEAST = 256, NUMBERS = 1 << 19, CELLS = 16 /* that a thread takes at a time */ };
   TesContext *ctx = m->geometry->context;
   TesStatus status = TES_OK;
   TesiCellMatrix *cells = NULL;
   const int64_t N = m->cell_nodes, size = m->factors * m->cell_points;
   const int threads = tes_context_threads(ctx);
-  const int64_t some = tesi_min64(BLOCK, NUMBERS / (N * N) > threads ? NUMBERS / (N * N) : threads);
+  const int64_t block = NUMBERS / size > LEAST ? NUMBERS / size : LEAST;
+  const int64_t some = tesi_min64(block, NUMBERS / (N * N) > threads ? NUMBERS / (N * N) : threads);
   double *work = NULL, *g = NULL, *K = NULL;
   TES_TRY(tesi_cell_matrix_create(m, &cells));
   const int64_t share = tesi_cell_matrix_work(cells);
   TES_ALLOC(&work, threads * share);
-  TES_ALLOC(&g, BLOCK * size);
+  TES_ALLOC(&g, block * size);
   TES_ALLOC(&K, some * N * N);
-  for (int64_t first = 0; first < m->cells; first += BLOCK) {
-    const int64_t count = tesi_min64(BLOCK, m->cells - first);
+  for (int64_t first = 0; first < m->cells; first += block) {
+    const int64_t count = tesi_min64(block, m->cells - first);
     TES_TRY(tesi_mapped_fill_factors(m, first, count, g));
     for (int64_t c = 0; c < count; c += some) {
       const Block b = {m, cells, g + c * size, K, work, first + c, tesi_min64(some, count - c), size, share};

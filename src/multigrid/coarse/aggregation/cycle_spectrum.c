@@ -1,17 +1,57 @@
-/* Extreme eigenvalues of the tridiagonal matrices that Lanczos and conjugate gradients produce. Sums run on one thread,
- * in one order. */
+/* Extreme eigenvalues of the tridiagonal matrices that Lanczos and conjugate gradients produce. Sums have one
+ * order. */
 #include <lapacke.h>
 #include <math.h>
+#include "base/integer.h"
+#include "base/team.h"
 #include "basis/blas.h"
 #include "multigrid/coarse/aggregation/hierarchy.h"
 
-static double dot(int64_t n, const double *x, const double *y) {
-  double sum[4] = {0};
-  int64_t i = 0;
-  for (; i + 4 <= n; i += 4)
-    for (int l = 0; l < 4; l++) sum[l] += x[i + l] * y[i + l];
-  for (; i < n; i++) sum[0] += x[i] * y[i];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+enum { PIECE = 4096 }; /* entries of a sum of its own */
+
+typedef struct Dot {
+  int64_t n;
+  const double *x, *y;
+  double *sums; /* [pieces] */
+} Dot;
+
+static void dot_span(const void *data, TesiSpan span) {
+  const Dot *d = data;
+  for (int64_t k = span.first; k < span.end; k++) {
+    const int64_t end = tesi_min64(d->n, (k + 1) * PIECE);
+    double sum[8] = {0};
+    int64_t i = k * PIECE;
+    for (; i + 8 <= end; i += 8)
+      for (int l = 0; l < 8; l++) sum[l] += d->x[i + l] * d->y[i + l];
+    for (; i < end; i++) sum[0] += d->x[i] * d->y[i];
+    d->sums[k] = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+  }
+}
+
+/* The same bits for every number of threads. sums: room for a number per piece. */
+static double dot(const TesContext *ctx, double *sums, int64_t n, const double *x, const double *y) {
+  const int64_t pieces = (n + PIECE - 1) / PIECE;
+  double sum = 0;
+  tesi_team_for(tesi_team_threads(ctx, n), pieces, dot_span, &(Dot){n, x, y, sums});
+  for (int64_t k = 0; k < pieces; k++) sum += sums[k];
+  return sum;
+}
+
+/* y <- a x + b y; b = 0: y is not read. scale: y <- x times scale[i]. */
+typedef struct Add {
+  double a, b;
+  const double *x, *scale;
+  double *y;
+} Add;
+
+static void add_span(const void *data, TesiSpan span) {
+  const Add *d = data;
+  for (int64_t i = span.first; i < span.end; i++)
+    d->y[i] = (d->scale ? d->scale[i] : d->a) * d->x[i] + (d->b != 0 ? d->b * d->y[i] : 0);
+}
+
+static void add(const TesContext *ctx, int64_t n, Add d) {
+  tesi_team_for(tesi_team_threads(ctx, n), n, add_span, &d);
 }
 
 /* Numbers in (-1, 1) without a pattern. */
@@ -42,26 +82,29 @@ TesStatus tesi_aggregation_largest(TesContext *ctx, const TesiBlockMatrix *A, co
   static const double more = 1.1;
   TesStatus status = TES_OK;
   const int64_t n = A->rows * A->high;
-  double *v = NULL, *old = NULL, *w = NULL, *root = NULL, *scaled = NULL, a[STEPS], b[STEPS], least,
-         before = 0;
+  double *v = NULL, *old = NULL, *w = NULL, *root = NULL, *scaled = NULL, *sums = NULL, a[STEPS], b[STEPS],
+         least, before = 0;
   int steps = 0;
   TES_ALLOC(&v, n);
   TES_ALLOC(&old, n);
   TES_ALLOC(&w, n);
   TES_ALLOC(&root, n);
   TES_ALLOC(&scaled, n);
+  TES_ALLOC(&sums, n / PIECE + 1);
   fill_random(n, v);
-  const double norm = sqrt(dot(n, v, v));
+  const double norm = sqrt(dot(ctx, sums, n, v, v));
   for (int64_t i = 0; i < n; i++) v[i] /= norm, root[i] = sqrt(inverse[i]);
   while (steps < STEPS && steps < n) {
-    for (int64_t i = 0; i < n; i++) scaled[i] = root[i] * v[i];
+    add(ctx, n, (Add){.x = v, .scale = root, .y = scaled});
     tesi_block_run(ctx, &(TesiBlockTask){.way = TESI_BLOCK_MULTIPLY, .A = A, .x = scaled, .y = w});
-    for (int64_t i = 0; i < n; i++) w[i] = root[i] * w[i] - before * old[i];
-    a[steps] = dot(n, v, w);
-    for (int64_t i = 0; i < n; i++) w[i] -= a[steps] * v[i];
-    b[steps++] = before = sqrt(dot(n, w, w));
+    add(ctx, n, (Add){.x = w, .scale = root, .b = -before, .y = old});
+    a[steps] = dot(ctx, sums, n, v, old);
+    add(ctx, n, (Add){.a = -a[steps], .x = v, .b = 1, .y = old});
+    b[steps++] = before = sqrt(dot(ctx, sums, n, old, old));
     if (!(before > 1e-12 * fabs(a[0]))) break;
-    for (int64_t i = 0; i < n; i++) old[i] = v[i], v[i] = w[i] / before;
+    add(ctx, n, (Add){.a = 1 / before, .x = old, .y = old});
+    double *const next = old;
+    old = v, v = next;
   }
   TES_TRY(ends(ctx, steps, a, b, &least, lambda));
   *lambda *= more;
@@ -71,6 +114,7 @@ done:
   tesi_free(ctx, &w);
   tesi_free(ctx, &root);
   tesi_free(ctx, &scaled);
+  tesi_free(ctx, &sums);
   return status;
 }
 
@@ -89,26 +133,27 @@ TesStatus tesi_aggregation_spectrum(const TesiHierarchy *h, const uint8_t *given
   TesStatus status = TES_OK;
   const TesiAggregationLevel *level = &h->level[0];
   const int64_t n = level->length;
-  double *r = NULL, *z = NULL, *p = NULL, *q = NULL, a[TESI_AGGREGATION_TEST], b[TESI_AGGREGATION_TEST],
-         alpha = 0, rz = 0;
+  double *r = NULL, *z = NULL, *p = NULL, *q = NULL, *sums = NULL, a[TESI_AGGREGATION_TEST],
+         b[TESI_AGGREGATION_TEST], alpha = 0, rz = 0;
   int made = 0;
   *least = *largest = 1;
   TES_ALLOC(&r, n);
   TES_ALLOC(&z, n);
   TES_ALLOC(&p, n);
   TES_ALLOC(&q, n);
+  TES_ALLOC(&sums, n / PIECE + 1);
   start(h, given, p, r);
-  const double first = dot(n, r, r);
-  for (; made < steps && made < TESI_AGGREGATION_TEST && dot(n, r, r) > 1e-20 * first; made++) {
+  const double first = dot(ctx, sums, n, r, r);
+  for (; made < steps && made < TESI_AGGREGATION_TEST && dot(ctx, sums, n, r, r) > 1e-20 * first; made++) {
     tesi_hierarchy_cycle(h, r, z);
-    const double next = dot(n, r, z), beta = made ? next / rz : 0;
-    for (int64_t i = 0; i < n; i++) p[i] = made ? z[i] + beta * p[i] : z[i];
+    const double next = dot(ctx, sums, n, r, z), beta = made ? next / rz : 0;
+    add(ctx, n, (Add){.a = 1, .x = z, .b = beta, .y = p});
     tesi_block_run(ctx, &(TesiBlockTask){.way = TESI_BLOCK_MULTIPLY, .A = &level->A, .x = p, .y = q});
-    const double step = next / dot(n, p, q);
+    const double step = next / dot(ctx, sums, n, p, q);
     if (!(step > 0) || !(next > 0)) break;
     a[made] = 1 / step + (made ? beta / alpha : 0);
     if (made) b[made - 1] = sqrt(beta) / alpha;
-    for (int64_t i = 0; i < n; i++) r[i] -= step * q[i];
+    add(ctx, n, (Add){.a = -step, .x = q, .b = 1, .y = r});
     rz = next, alpha = step;
   }
   if (made > 0) TES_TRY(ends(ctx, made, a, b, least, largest));
@@ -117,5 +162,6 @@ done:
   tesi_free(ctx, &z);
   tesi_free(ctx, &p);
   tesi_free(ctx, &q);
+  tesi_free(ctx, &sums);
   return status;
 }

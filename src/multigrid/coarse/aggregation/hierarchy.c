@@ -39,7 +39,7 @@ static TesStatus complete(TesContext *ctx, TesiAggregationLevel *level, bool fin
   TES_ALLOC(&level->x, level->length);
   TES_ALLOC(&level->y, level->length);
   TES_ALLOC(&level->p, level->length);
-  tesi_block_diagonal(&level->A, level->inverse);
+  tesi_block_diagonal(ctx, &level->A, level->inverse);
   for (int64_t i = 0; i < level->length; i++) {
     if (!(level->inverse[i] > 0))
       TES_FAIL(TES_NAN,
