@@ -109,6 +109,35 @@ done:
 }
 
 /* ---- set-up ---------------------------------------------------------------------------------------- */
+static TesStatus host_cycle(void *user, const TesVector *b, TesVector *x) {
+  tesi_hierarchy_cycle(user, b->data, x->data);
+  return TES_OK;
+}
+
+static TesStatus host_multiply(void *user, const TesVector *x, TesVector *y) {
+  const TesiHierarchy *h = user;
+  tesi_block_run(h->context, &(TesiBlockTask){
+                                 .way = TESI_BLOCK_MULTIPLY, .A = &h->level[0].A, .x = x->data, .y = y->data});
+  return TES_OK;
+}
+
+/* From the spectrum of cycle times matrix, by what runs the cycles. */
+static TesStatus set_cycles(TesiAggregation *a, const uint8_t *given, double *least, double *largest) {
+  TesContext *ctx = a->context;
+  TesStatus status = TES_OK;
+  TesiCycleOf of = {ctx, a->nodes * a->block, a->hierarchy, host_multiply, host_cycle};
+  if (a->device)
+    of.user = a->device, of.multiply = tesi_aggregation_device_multiply,
+    of.cycle = tesi_aggregation_device_cycle;
+  TES_TRY(tesi_aggregation_spectrum(&of, given, TRIAL, least, largest));
+  *least *= 0.9, *largest *= 1.02; /* margin for the part of the spectrum that the trial has not seen */
+  a->cycles = choose_cycles(*least, *largest);
+  TES_TRY(tesi_hierarchy_accelerate(a->hierarchy, 0, a->cycles, *least, *largest));
+  if (a->device) TES_TRY(tesi_aggregation_device_accelerate(a->device, a->hierarchy));
+done:
+  return status;
+}
+
 static TesStatus make_hierarchy(const TesOperator *op, TesiAggregation *a) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
@@ -125,11 +154,9 @@ static TesStatus make_hierarchy(const TesOperator *op, TesiAggregation *a) {
   TES_TRY(tesi_hierarchy_create(
       ctx, &(TesiHierarchyDesc){.A = &A, .vectors = vectors, .loose = loose, .B = B, .last = LAST},
       &a->hierarchy));
+  if (tesi_has_kernels(ctx)) TES_TRY(tesi_aggregation_device_create(ctx, a->hierarchy, a->block, &a->device));
   const double made = tesi_now();
-  TES_TRY(tesi_aggregation_spectrum(a->hierarchy, given, TRIAL, &least, &largest));
-  least *= 0.9, largest *= 1.02; /* margin for the part of the spectrum that the trial has not seen */
-  a->cycles = choose_cycles(least, largest);
-  TES_TRY(tesi_hierarchy_accelerate(a->hierarchy, 0, a->cycles, least, largest));
+  TES_TRY(set_cycles(a, given, &least, &largest));
   tesi_log(
       ctx, TES_LOG_DETAIL,
       "coarsest level: %lld unknowns, smoothed aggregation of %d levels, %lld unknowns in the last, matrices "
@@ -138,6 +165,7 @@ static TesStatus make_hierarchy(const TesOperator *op, TesiAggregation *a) {
       (long long)op->length, a->hierarchy->levels,
       (long long)a->hierarchy->level[a->hierarchy->levels - 1].length, a->hierarchy->complexity, least,
       largest, a->cycles, assembled - start, made - assembled, tesi_now() - made);
+  if (a->device) tesi_hierarchy_destroy(&a->hierarchy);
 done:
   tesi_block_free(ctx, &A);
   tesi_free(ctx, &B);
@@ -148,14 +176,9 @@ done:
 static TesStatus make_room(const TesOperator *op, TesiAggregation *a) {
   TesContext *ctx = op->context;
   TesStatus status = TES_OK;
-  const int64_t n = op->length;
-  if (tesi_has_kernels(ctx)) {
-    TES_TRY(tesi_aggregation_device_create(ctx, a->hierarchy, a->block, &a->device));
-    tesi_hierarchy_destroy(&a->hierarchy);
-  } else {
-    TES_ALLOC(&a->b, n);
-    TES_ALLOC(&a->x, n);
-  }
+  if (a->device) return TES_OK;
+  TES_ALLOC(&a->b, op->length);
+  TES_ALLOC(&a->x, op->length);
 done:
   return status;
 }

@@ -69,22 +69,33 @@ done:
   return status;
 }
 
+/* The numbers of several cycles, and their vectors. */
+static TesStatus accelerate(TesContext *ctx, const TesiAggregationLevel *from, Level *level) {
+  TesStatus status = TES_OK;
+  const TesiDevice *device = tesi_context_device(ctx);
+  void **const vectors[] = {&level->sum, &level->r, &level->q};
+  level->cycles = from->cycles;
+  memcpy(level->gain, from->gain, sizeof level->gain);
+  memcpy(level->keep, from->keep, sizeof level->keep);
+  for (int i = 0; i < 3 && from->cycles > 1; i++)
+    TES_TRY(device->allocate(ctx, (size_t)from->length * sizeof(double), vectors[i]));
+done:
+  return status;
+}
+
 static TesStatus upload_level(TesContext *ctx, const TesiAggregationLevel *from, bool finest, bool last,
                               Level *level) {
   TesStatus status = TES_OK;
   const TesiDevice *device = tesi_context_device(ctx);
   const size_t bytes = (size_t)from->length * sizeof(double);
-  void **const vectors[] = {&level->b, &level->x, &level->y, &level->p, &level->sum, &level->r, &level->q};
-  const int needed = from->cycles > 1 ? 7 : 4;
+  void **const vectors[] = {&level->b, &level->x, &level->y, &level->p};
   level->length = (int)from->length;
-  level->cycles = from->cycles;
   memcpy(level->s, from->s, sizeof level->s);
   memcpy(level->c, from->c, sizeof level->c);
-  memcpy(level->gain, from->gain, sizeof level->gain);
-  memcpy(level->keep, from->keep, sizeof level->keep);
-  for (int i = 0; i < needed; i++) TES_TRY(device->allocate(ctx, bytes, vectors[i]));
+  for (int i = 0; i < 4; i++) TES_TRY(device->allocate(ctx, bytes, vectors[i]));
+  TES_TRY(accelerate(ctx, from, level));
   if (last && !finest) goto done;
-  TES_TRY(upload_matrix(ctx, &from->A, from->cycles > 1, &level->A));
+  TES_TRY(upload_matrix(ctx, &from->A, finest || from->cycles > 1, &level->A));
   if (last) goto done;
   TES_TRY(tesi_upload(ctx, from->inverse, bytes, &level->inverse));
   TES_TRY(upload_matrix(ctx, &from->P, false, &level->P));
@@ -263,6 +274,33 @@ static TesStatus solve(const TesiAggregationDevice *d, int l, void *b, void **wh
   *where = level->sum;
 done:
   return status;
+}
+
+TesStatus tesi_aggregation_device_accelerate(TesiAggregationDevice *d, const TesiHierarchy *hierarchy) {
+  Matrix *const A = &d->level[0].A;
+  if (hierarchy->level[0].cycles == 1) /* no residual between cycles */
+    tesi_context_device(d->context)->release(d->context, &A->value[TES_DOUBLE]);
+  return accelerate(d->context, &hierarchy->level[0], &d->level[0]);
+}
+
+TesStatus tesi_aggregation_device_cycle(void *user, const TesVector *b, TesVector *x) {
+  const TesiAggregationDevice *d = user;
+  TesContext *ctx = d->context;
+  TesStatus status = TES_OK;
+  void *where;
+  TES_TRY(cycle(d, 0, b->data, &where));
+  TES_TRY(tesi_context_device(ctx)->copy(ctx, x->length, 1, TES_DOUBLE, where, TES_DOUBLE, x->data));
+done:
+  return status;
+}
+
+TesStatus tesi_aggregation_device_multiply(void *user, const TesVector *x, TesVector *y) {
+  const TesiAggregationDevice *d = user;
+  return run_rows(d, (Rows){.way = TESI_BLOCK_MULTIPLY,
+                            .precision = TES_DOUBLE,
+                            .m = &d->level[0].A,
+                            .x = x->data,
+                            .y = y->data});
 }
 
 TesStatus tesi_aggregation_device_solve(TesiAggregationDevice *d, TesPrecision precision, const void *b,

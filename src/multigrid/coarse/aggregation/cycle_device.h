@@ -8,10 +8,14 @@
 
 typedef struct TesiAggregationDevice TesiAggregationDevice;
 /* hierarchy: copied, with its numbers of cycles. block: number of components; outer vectors are ordered component by
- * component. */
+ * component. Several cycles on the finest level: _accelerate() after tesi_hierarchy_accelerate(). */
 TesStatus tesi_aggregation_device_create(TesContext *ctx, const TesiHierarchy *hierarchy, int block,
                                          TesiAggregationDevice **device);
 void tesi_aggregation_device_destroy(TesContext *ctx, TesiAggregationDevice **device);
+TesStatus tesi_aggregation_device_accelerate(TesiAggregationDevice *device, const TesiHierarchy *hierarchy);
+/* One cycle from zero, and the finest matrix: user is the device's hierarchy (TesiCycleOf). */
+TesStatus tesi_aggregation_device_cycle(void *user, const TesVector *b, TesVector *x);
+TesStatus tesi_aggregation_device_multiply(void *user, const TesVector *x, TesVector *y);
 /* x <- the result of the cycles for b, arrays of the device; queued without waiting. */
 TesStatus tesi_aggregation_device_solve(TesiAggregationDevice *device, TesPrecision precision, const void *b,
                                         void *x);

@@ -119,49 +119,50 @@ done:
 }
 
 /* r <- A x for a fixed x. */
-static void start(const TesiHierarchy *h, const uint8_t *given, double *x, double *r) {
-  const TesiAggregationLevel *level = &h->level[0];
-  fill_random(level->length, x);
-  for (int64_t i = 0; i < level->length; i++)
-    if (given[i]) x[i] = 0;
-  tesi_block_run(h->context, &(TesiBlockTask){.way = TESI_BLOCK_MULTIPLY, .A = &level->A, .x = x, .y = r});
+static TesStatus start(const TesiCycleOf *of, const uint8_t *given, TesVector *x, TesVector *r) {
+  TesContext *ctx = of->context;
+  TesStatus status = TES_OK;
+  double *values = NULL;
+  TES_ALLOC(&values, of->length);
+  fill_random(of->length, values);
+  for (int64_t i = 0; i < of->length; i++)
+    if (given[i]) values[i] = 0;
+  TES_TRY(tes_vector_set(x, values));
+  TES_TRY(of->multiply(of->user, x, r));
+done:
+  tesi_free(ctx, &values);
+  return status;
 }
 
-TesStatus tesi_aggregation_spectrum(const TesiHierarchy *h, const uint8_t *given, int steps, double *least,
+TesStatus tesi_aggregation_spectrum(const TesiCycleOf *of, const uint8_t *given, int steps, double *least,
                                     double *largest) {
-  TesContext *ctx = h->context;
+  TesContext *ctx = of->context;
   TesStatus status = TES_OK;
-  const TesiAggregationLevel *level = &h->level[0];
-  const int64_t n = level->length;
-  double *r = NULL, *z = NULL, *p = NULL, *q = NULL, *sums = NULL, a[TESI_AGGREGATION_TEST],
-         b[TESI_AGGREGATION_TEST], alpha = 0, rz = 0;
+  TesVector *r = NULL, *z = NULL, *p = NULL, *q = NULL, **const all[] = {&r, &z, &p, &q};
+  double a[TESI_AGGREGATION_TEST], b[TESI_AGGREGATION_TEST], alpha = 0, rz = 0, rr, first, next, pq;
   int made = 0;
   *least = *largest = 1;
-  TES_ALLOC(&r, n);
-  TES_ALLOC(&z, n);
-  TES_ALLOC(&p, n);
-  TES_ALLOC(&q, n);
-  TES_ALLOC(&sums, n / PIECE + 1);
-  start(h, given, p, r);
-  const double first = dot(ctx, sums, n, r, r);
-  for (; made < steps && made < TESI_AGGREGATION_TEST && dot(ctx, sums, n, r, r) > 1e-20 * first; made++) {
-    tesi_hierarchy_cycle(h, r, z);
-    const double next = dot(ctx, sums, n, r, z), beta = made ? next / rz : 0;
-    add(ctx, n, (Add){.a = 1, .x = z, .b = beta, .y = p});
-    tesi_block_run(ctx, &(TesiBlockTask){.way = TESI_BLOCK_MULTIPLY, .A = &level->A, .x = p, .y = q});
-    const double step = next / dot(ctx, sums, n, p, q);
+  for (int i = 0; i < 4; i++) TES_TRY(tes_vector_create(ctx, of->length, TES_DOUBLE, all[i]));
+  TES_TRY(start(of, given, p, r));
+  TES_TRY(tes_vector_dot(r, r, &first));
+  rr = first;
+  for (; made < steps && made < TESI_AGGREGATION_TEST && rr > 1e-20 * first; made++) {
+    TES_TRY(of->cycle(of->user, r, z));
+    TES_TRY(tes_vector_dot(r, z, &next));
+    const double beta = made ? next / rz : 0;
+    TES_TRY(made ? tes_vector_xpay(z, beta, p) : tes_vector_copy(z, 1, p));
+    TES_TRY(of->multiply(of->user, p, q));
+    TES_TRY(tes_vector_dot(p, q, &pq));
+    const double step = next / pq;
     if (!(step > 0) || !(next > 0)) break;
     a[made] = 1 / step + (made ? beta / alpha : 0);
     if (made) b[made - 1] = sqrt(beta) / alpha;
-    add(ctx, n, (Add){.a = -step, .x = q, .b = 1, .y = r});
+    TES_TRY(tes_vector_axpy(-step, q, r));
+    TES_TRY(tes_vector_dot(r, r, &rr));
     rz = next, alpha = step;
   }
   if (made > 0) TES_TRY(ends(ctx, made, a, b, least, largest));
 done:
-  tesi_free(ctx, &r);
-  tesi_free(ctx, &z);
-  tesi_free(ctx, &p);
-  tesi_free(ctx, &q);
-  tesi_free(ctx, &sums);
+  for (int i = 0; i < 4; i++) tes_vector_destroy(all[i]);
   return status;
 }

@@ -10,6 +10,7 @@
 #define TESI_HIERARCHY_H
 
 #include "multigrid/coarse/aggregation/prolongation.h"
+#include "tessera/vector.h"
 
 enum {
   TESI_AGGREGATION_LEVELS = 16,
@@ -64,11 +65,19 @@ void tesi_hierarchy_solve(const TesiHierarchy *hierarchy, const double *b, doubl
 /* Largest eigenvalue of D^-1 A by ten steps of Lanczos from a fixed vector, increased by a tenth. */
 TesStatus tesi_aggregation_largest(TesContext *ctx, const TesiBlockMatrix *A, const double *inverse,
                                    double *lambda);
+/* The finest matrix and a cycle, on the host or on a device; vectors are float64 and ordered node by node. */
+typedef struct TesiCycleOf {
+  TesContext *context;
+  int64_t length;
+  void *user;
+  TesStatus (*multiply)(void *user, const TesVector *x, TesVector *y);
+  TesStatus (*cycle)(void *user, const TesVector *b, TesVector *x);
+} TesiCycleOf;
 /* Least and largest eigenvalue of M A, M a cycle, by `steps` of preconditioned conjugate gradients (at most
  * TESI_AGGREGATION_TEST) for A times a fixed vector that is zero where given[i]. The smallest eigenvalue is an estimate
  * from above. */
 enum { TESI_AGGREGATION_TEST = 16 };
-TesStatus tesi_aggregation_spectrum(const TesiHierarchy *hierarchy, const uint8_t *given, int steps,
-                                    double *least, double *largest);
+TesStatus tesi_aggregation_spectrum(const TesiCycleOf *of, const uint8_t *given, int steps, double *least,
+                                    double *largest);
 
 #endif
