@@ -62,6 +62,9 @@ TesStatus tesi_functional_extreme(const TesSpace *space, int fields, const TesiF
 /* The integral of an expression, which may use normals, over some faces of the boundary. */
 TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const TesiField *field, const char *of,
                                      int64_t faces, const TesiBoundaryFace *face, double *integral);
+/* integral[boundaries] <- the integrals over the first boundaries of the mesh, in one pass; names between cells: 0. */
+TesStatus tesi_functional_over_boundaries(const TesSpace *space, int fields, const TesiField *field,
+                                          const char *of, int boundaries, double *integral);
 /* `of` [count] at n points x[n][dim], to values[n][count]. moved[n]: how far a point lies outside of the mesh, in
  * lengths of a cell, 0: not at all; a point outside by at most a hundredth is moved to the mesh; a point further
  * outside is refused, or, with `holes`, gets NaN for moved and values; moved NULL: no point is moved. count 0: the mesh

@@ -200,23 +200,19 @@ static void sum_face_span(const void *data, TesiSpan span) {
   }
 }
 
+/* sums[faces] */
 static TesStatus sum_faces(const TesiQuantity *q, const TesiFaceRule *rule, int64_t faces,
-                           const TesiBoundaryFace *face, Fold *sum) {
+                           const TesiBoundaryFace *face, Fold *sums) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   const int threads = tes_context_threads(ctx);
   TesiFacePlace *at = NULL;
-  Fold *sums = NULL;
   int failed = TES_OK;
   TES_ALLOC(&at, threads);
-  TES_ALLOC(&sums, faces);
-  for (int64_t i = 0; i < faces; i++) sums[i] = fold_begin(sum->sign);
   TES_TRY(tesi_work_for(ctx, threads, faces, sum_face_span, &(Faces){q, rule, face, at, sums, &failed}));
   TES_TRY((TesStatus)failed);
-  for (int64_t i = 0; i < faces; i++) fold_all(sum, &sums[i]);
 done:
   tesi_free(ctx, &at);
-  tesi_free(ctx, &sums);
   return status;
 }
 
@@ -247,20 +243,29 @@ static void take_both_sides(const TesiQuantity *q, Fold *sum) {
   if (!normal) sum->number[0] /= 2;
 }
 
-/* Integrates over some faces, with as many points per direction as the batches have. */
+/* Integrates over some faces, with as many points per direction as the batches have, and adds to *sum. each[faces]
+ * (NULL: not wanted) <- the integral over each face. */
 static TesStatus over_faces(const TesiQuantity *q, const TesiBatches *b, TesiPointRule points, int64_t faces,
-                            const TesiBoundaryFace *face, Fold *sum) {
+                            const TesiBoundaryFace *face, double *each, Fold *sum) {
   TesContext *ctx = q->context;
   TesStatus status = TES_OK;
   TesiFaceRule *rule = NULL;
+  Fold *sums = NULL;
   TES_NEW(&rule);
+  TES_ALLOC(&sums, faces);
+  for (int64_t i = 0; i < faces; i++) sums[i] = fold_begin(sum->sign);
   if (points == TESI_LOBATTO)
     tesi_face_node_rule(b->dim, b->n - 1, NULL, rule);
   else
     tesi_face_rule(b->dim, b->n - 1, b->q, NULL, rule);
-  TES_TRY(sum_faces(q, rule, faces, face, sum));
+  TES_TRY(sum_faces(q, rule, faces, face, sums));
+  for (int64_t i = 0; i < faces; i++) {
+    fold_all(sum, &sums[i]);
+    if (each) each[i] = sums[i].number[0];
+  }
 done:
   tesi_free(ctx, &rule);
+  tesi_free(ctx, &sums);
   return status;
 }
 
@@ -282,7 +287,7 @@ static TesStatus over_boundary(const TesiQuantity *q, const TesSpace *space, con
     TES_TRY(list_both_sides(q, what->number, &face, &faces));
   else
     TES_TRY(tesi_boundary_faces(b, wanted, false, &face, &faces));
-  TES_TRY(over_faces(q, b, rule, faces, face, sum));
+  TES_TRY(over_faces(q, b, rule, faces, face, NULL, sum));
   if (inner) take_both_sides(q, sum);
 done:
   tesi_batches_destroy(&b);
@@ -300,11 +305,41 @@ TesStatus tesi_functional_over_faces(const TesSpace *space, int fields, const Te
   Fold sum = fold_begin(0);
   TES_TRY(tesi_quantity_create(space->mesh, of, true, fields, field, &q));
   TES_TRY(tesi_batches_create_values(space, TESI_GAUSS, points_of(space), 0, NULL, &b));
-  if (faces > 0) TES_TRY(over_faces(q, b, TESI_GAUSS, faces, face, &sum));
+  if (faces > 0) TES_TRY(over_faces(q, b, TESI_GAUSS, faces, face, NULL, &sum));
   *integral = sum.number[0];
 done:
   tesi_quantity_destroy(&q);
   tesi_batches_destroy(&b);
+  return status;
+}
+
+TesStatus tesi_functional_over_boundaries(const TesSpace *space, int fields, const TesiField *field,
+                                          const char *of, int boundaries, double *integral) {
+  TesContext *ctx = space->context;
+  TesStatus status = TES_OK;
+  TesiQuantity *q = NULL;
+  TesiBatches *b = NULL;
+  TesiBoundaryFace *face = NULL;
+  bool *wanted = NULL;
+  double *each = NULL;
+  int64_t faces;
+  Fold sum = fold_begin(0);
+  for (int i = 0; i < boundaries; i++) integral[i] = 0;
+  TES_TRY(tesi_quantity_create(space->mesh, of, true, fields, field, &q));
+  TES_TRY(tesi_batches_create_values(space, TESI_GAUSS, points_of(space), 0, NULL, &b));
+  TES_ALLOC(&wanted, b->boundaries);
+  for (int i = 0; i < boundaries; i++) wanted[i] = !tesi_mesh_is_inner(space->mesh, i);
+  TES_TRY(tesi_boundary_faces(b, wanted, false, &face, &faces));
+  TES_ALLOC(&each, faces);
+  TES_TRY(over_faces(q, b, TESI_GAUSS, faces, face, each, &sum));
+  for (int64_t i = 0; i < faces; i++) integral[face[i].boundary] += each[i];
+  tesi_reduce(ctx, TESI_SUM, boundaries, integral);
+done:
+  tesi_quantity_destroy(&q);
+  tesi_batches_destroy(&b);
+  tesi_free(ctx, &wanted);
+  tesi_free(ctx, &face);
+  tesi_free(ctx, &each);
   return status;
 }
 

@@ -123,7 +123,8 @@ typedef struct Sides {
   int64_t own, sides; /* of this rank; all */
   const Side *seen;   /* of other ranks: their cells have the numbers after this rank's cells */
   Entry *entry, *sorted;
-  int64_t first[BUCKETS + 2]; /* of a bucket */
+  int64_t first[BUCKETS + 1]; /* of a bucket */
+  int64_t (*place)[BUCKETS];  /* [threads] of the next side of a thread's part in a bucket */
   int32_t *other;
   int64_t *wrong;
 } Sides;
@@ -157,14 +158,40 @@ static bool is_before(const Place *x, const Place *y) {
   return x->cell != y->cell ? x->cell < y->cell : x->face < y->face;
 }
 
-static void list_entries(const void *data, TesiSpan span) {
-  const Sides *s = data;
+static void list_entries(const Sides *s, TesiSpan span) {
   for (int64_t i = span.first; i < span.end; i++) {
     const bool own = i < s->own;
     const uint64_t key =
         own ? side_key(s->nodes, i / (2 * s->dim), (int)(i % (2 * s->dim))) : s->seen[i - s->own].key;
     s->entry[i] = (Entry){key, (int32_t)i};
   }
+}
+
+/* Places of all parts: by bucket, then by thread. */
+static void find_places(Sides *s, int threads) {
+  int64_t sum = 0;
+  for (int b = 0; b < BUCKETS; b++) {
+    s->first[b] = sum;
+    for (int t = 0; t < threads; t++) {
+      const int64_t count = s->place[t][b];
+      s->place[t][b] = sum;
+      sum += count;
+    }
+  }
+  s->first[BUCKETS] = sum;
+}
+
+/* Distributes all sides to buckets by the first bits of their keys. */
+static void distribute(const void *data, const TesiTeamMember *me) {
+  Sides *const s = *(Sides *const *)data;
+  const TesiSpan span = tesi_team_part(me, 0, s->sides);
+  int64_t *const place = s->place[me->thread];
+  list_entries(s, span);
+  for (int64_t i = span.first; i < span.end; i++) place[s->entry[i].key >> SHIFT]++;
+  tesi_team_wait(me);
+  if (me->thread == 0) find_places(s, me->threads);
+  tesi_team_wait(me);
+  for (int64_t i = span.first; i < span.end; i++) s->sorted[place[s->entry[i].key >> SHIFT]++] = s->entry[i];
 }
 
 static int by_entry(const void *a, const void *b) {
@@ -207,30 +234,27 @@ static void sort_buckets(const void *data, TesiSpan span) {
   }
 }
 
-/* Sorts all sides by key: distributes them to buckets by the first bits of their keys, and sorts each bucket. Then
- * finds the other side of each. */
+/* Sorts all sides by key: distributes them to buckets, and sorts each bucket. Then finds the other side of each. */
 static TesStatus sort_sides(Sides *s) {
   TesContext *ctx = s->nodes->view->context;
   TesStatus status = TES_OK;
   const int threads = tesi_team_threads(ctx, 16 * s->sides);
-  int64_t *first = s->first, wrong = INT64_MAX;
+  int64_t wrong = INT64_MAX;
   tesi_free(ctx, &s->sorted);
   tesi_free(ctx, &s->other);
   TES_ALLOC(&s->entry, s->sides);
   TES_ALLOC(&s->sorted, s->sides);
   TES_ALLOC(&s->other, s->sides);
+  TES_ALLOC(&s->place, threads);
   s->wrong = &wrong;
-  memset(first, 0, sizeof s->first);
-  tesi_team_for(threads, s->sides, list_entries, s);
-  for (int64_t i = 0; i < s->sides; i++) first[(s->entry[i].key >> SHIFT) + 2]++;
-  for (int b = 0; b < BUCKETS; b++) first[b + 2] += first[b + 1];
-  for (int64_t i = 0; i < s->sides; i++) s->sorted[first[(s->entry[i].key >> SHIFT) + 1]++] = s->entry[i];
+  tesi_team_run(threads, distribute, &s);
   tesi_team_share(threads, BUCKETS, 8, sort_buckets, s);
   if (wrong < INT64_MAX)
     TES_FAIL(TES_INTERNAL, "more than %d faces of cells are one face, among them face %d of cell %lld", RUN,
              (int)(wrong % (2 * s->dim)), (long long)(wrong / (2 * s->dim)));
 done:
   tesi_free(ctx, &s->entry);
+  tesi_free(ctx, &s->place);
   return status;
 }
 
