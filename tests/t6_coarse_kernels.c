@@ -12,24 +12,29 @@ typedef struct Place {
   int dim, cells[3], degree;
   uint8_t given[6];
   TesMeshKind kind;
-  bool elastic; /* a component a direction */
+  bool elastic;   /* a component a direction */
+  const char *by; /* kind of the operator; NULL: the first that serves */
 } Place;
 
 static const Place places[] = {
-    {2, {3, 4}, 2, {1, 1, 0, 1}, TES_MESH_BOX, false},             /* one block */
-    {2, {40, 37}, 2, {1, 0, 1, 1}, TES_MESH_BOX, false},           /* tiles */
-    {2, {49, 31}, 1, {0, 0, 0, 0}, TES_MESH_BOX, false},           /* tiles, singular */
-    {2, {7, 90}, 3, {1, 1, 1, 1}, TES_MESH_BOX, false},            /* tiles */
-    {3, {3, 2, 4}, 2, {1, 1, 1, 1, 1, 1}, TES_MESH_BOX, false},    /* one block */
-    {3, {9, 8, 11}, 2, {1, 1, 0, 1, 0, 0}, TES_MESH_BOX, false},   /* planes */
-    {3, {19, 20, 17}, 1, {0, 0, 0, 0, 0, 0}, TES_MESH_BOX, false}, /* planes, singular */
-    {3, {6, 5, 7}, 3, {1, 1, 1, 1, 1, 0}, TES_MESH_BOX, false},    /* planes */
-    {3, {80, 41, 1}, 1, {0, 1, 1, 0, 1, 0}, TES_MESH_BOX, false},  /* entries: one plane */
-    {2, {5, 3}, 3, {1, 0, 1, 1}, TES_MESH_FOREST, false},
-    {3, {3, 2, 4}, 2, {1, 0, 0, 0, 1, 0}, TES_MESH_FOREST, false},
-    {3, {2, 3, 2}, 1, {0, 0, 0, 0, 0, 0}, TES_MESH_FOREST, false}, /* singular */
-    {2, {6, 5}, 2, {1, 0, 0, 0}, TES_MESH_BOX, true},
-    {3, {3, 2, 2}, 2, {1, 0, 1, 0, 0, 0}, TES_MESH_FOREST, true},
+    {2, {3, 4}, 2, {1, 1, 0, 1}, TES_MESH_BOX, false, NULL},             /* one block */
+    {2, {40, 37}, 2, {1, 0, 1, 1}, TES_MESH_BOX, false, NULL},           /* tiles */
+    {2, {49, 31}, 1, {0, 0, 0, 0}, TES_MESH_BOX, false, NULL},           /* tiles, singular */
+    {2, {7, 90}, 3, {1, 1, 1, 1}, TES_MESH_BOX, false, NULL},            /* tiles */
+    {3, {3, 2, 4}, 2, {1, 1, 1, 1, 1, 1}, TES_MESH_BOX, false, NULL},    /* one block */
+    {3, {9, 8, 11}, 2, {1, 1, 0, 1, 0, 0}, TES_MESH_BOX, false, NULL},   /* planes */
+    {3, {19, 20, 17}, 1, {0, 0, 0, 0, 0, 0}, TES_MESH_BOX, false, NULL}, /* planes, singular */
+    {3, {6, 5, 7}, 3, {1, 1, 1, 1, 1, 0}, TES_MESH_BOX, false, NULL},    /* planes */
+    {3, {80, 41, 1}, 1, {0, 1, 1, 0, 1, 0}, TES_MESH_BOX, false, NULL},  /* entries: one plane */
+    {2, {5, 3}, 3, {1, 0, 1, 1}, TES_MESH_FOREST, false, NULL},
+    {3, {3, 2, 4}, 2, {1, 0, 0, 0, 1, 0}, TES_MESH_FOREST, false, NULL},
+    {3, {2, 3, 2}, 1, {0, 0, 0, 0, 0, 0}, TES_MESH_FOREST, false, NULL}, /* singular */
+    {2, {6, 5}, 2, {1, 0, 0, 0}, TES_MESH_BOX, true, NULL},
+    {3, {3, 2, 2}, 2, {1, 0, 1, 0, 0, 0}, TES_MESH_FOREST, true, NULL},
+    /* a dense matrix over nodes in lexicographic order: rows of nodes in the middle vanish on linear numbers */
+    {2, {2, 2}, 2, {1, 0, 0, 0}, TES_MESH_BOX, false, "quadrature"},
+    {2, {4, 4}, 1, {1, 0, 0, 0}, TES_MESH_BOX, false, "quadrature"},
+    {3, {2, 2, 2}, 2, {1, 0, 0, 0, 0, 0}, TES_MESH_BOX, false, "quadrature"},
 };
 
 static TesOperator *make(TesContext *ctx, const Place *p) {
@@ -52,6 +57,7 @@ static TesOperator *make(TesContext *ctx, const Place *p) {
                                   &space));
   assert_ok(ctx, tes_operator_create(ctx,
                                      &(TesOperatorDesc){.space = space,
+                                                        .kind = p->by,
                                                         .form = p->elastic ? (TesForm){2, elastic, 0}
                                                                            : (TesForm){1, &diffusion, 0}},
                                      &op));

@@ -2,6 +2,7 @@
  * matrix, and kernels invert it. A solve is one matrix-vector product, in one launch. The matrix has free entries only,
  * in the precision of the cycle; the other entries are 0. A singular operator gets sigma 1 1' / n, sigma its mean
  * diagonal, which leaves solutions of mean zero as they are. */
+#include "base/random.h"
 #include "device/kernel.h"
 #include "device/upload.h"
 #include "multigrid/coarse/coarse_device.h"
@@ -28,8 +29,7 @@ static TesStatus find_free(TesContext *ctx, const TesOperator *op, TesiCoarseDen
   TES_ALLOC(&d->entry, d->length);
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &x));
   TES_TRY(tesi_operator_new_vector(op, TES_DOUBLE, &y));
-  for (int i = 0; i < d->length; i++)
-    values[i] = 1 + 1e-4 * ((i * 7919LL) % 9973); /* no sum of which vanishes */
+  for (int i = 0; i < d->length; i++) values[i] = 1 + tesi_random_unit((uint64_t)i); /* no product vanishes */
   TES_TRY(tes_vector_set(x, values));
   TES_TRY(tes_operator_apply(op, x, y));
   TES_TRY(tes_vector_get(y, values));

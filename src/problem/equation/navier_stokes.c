@@ -201,12 +201,10 @@ done:
   return status;
 }
 
-/* k + 1 Gauss points per direction: exact for squares of derivatives on cells that are parallelepipeds. */
 static TesStatus norm_of(const TesProblem *p, int fields, const TesiField *field, const char *of,
                          double *norm) {
-  const TesStatus status = tesi_functional_sum(
-      p->space->scalar[0], fields, field, &(TesValue){.kind = TES_VALUE_INTEGRAL, .of = of},
-      &(TesiSumOf){.by = TESI_SLOPE_NONE, .points = p->space->degree + 1}, norm);
+  const TesStatus status = tesi_functional_expression(
+      p->space->scalar[0], fields, field, &(TesValue){.kind = TES_VALUE_INTEGRAL, .of = of}, norm);
   *norm = sqrt(fmax(*norm, 0));
   return status;
 }
