@@ -194,32 +194,40 @@ static void test_adapt_and_relate(void **state) {
   }
 }
 
-/* Marks are closed as p4est balances: the same leaves, over trees that meet at faces, edges and vertices, turned and
- * periodic. */
+/* g has the leaves of a forest of p4est, which is destroyed. */
+static void assert_leaves_of(const TesMesh *f, void *balanced, const TesMesh *g) {
+  assert_int_equal(f->p4est->cells(balanced), tes_mesh_info(g).cells);
+  TesiLeaves l = {.cells = tes_mesh_info(g).cells};
+  l.tree = calloc((size_t)l.cells, sizeof *l.tree), l.origin = calloc((size_t)l.cells, 3 * sizeof *l.origin);
+  l.level = calloc((size_t)l.cells, 1), l.child = calloc((size_t)l.cells, 1);
+  f->p4est->leaves(balanced, &l);
+  assert_memory_equal(l.level, g->leaves.level, (size_t)l.cells);
+  assert_memory_equal(l.tree, g->leaves.tree, (size_t)l.cells * sizeof *l.tree);
+  assert_memory_equal(l.origin, g->leaves.origin, 3 * (size_t)l.cells * sizeof *l.origin);
+  f->p4est->destroy(balanced);
+  free(l.tree), free(l.origin), free(l.level), free(l.child);
+}
+
+/* Marks are closed, and families coarsened, as p4est balances: the same leaves, over trees that meet at faces, edges
+ * and vertices, turned and periodic. */
 static void compare_with_balance(const TesMeshDesc *desc, uint64_t *seed) {
   TesMesh *f;
   assert_ok(ctx, tes_mesh_create(ctx, desc, &f));
   for (int pass = 0; pass < 5; pass++) {
     const int64_t cells = tes_mesh_info(f).cells;
     int8_t *mark = calloc((size_t)cells, 1);
-    TesMesh *g;
+    TesMesh *g, *coarse;
     for (int64_t c = 0; c < cells; c++)
       mark[c] = test_below(seed, 40 + (uint64_t)cells / 50) == 0 && tes_mesh_info(f).levels[c] < 12;
     mark[test_below(seed, (uint64_t)cells)] = 1;
     assert_ok(ctx, tes_mesh_adapt(f, mark, &g));
-    void *balanced = f->p4est->adapt(f->forest, mark, false, false);
-    assert_int_equal(f->p4est->cells(balanced), tes_mesh_info(g).cells);
-    TesiLeaves l = {.cells = tes_mesh_info(g).cells};
-    l.tree = calloc((size_t)l.cells, sizeof *l.tree), l.origin = calloc((size_t)l.cells, 3 * sizeof *l.origin);
-    l.level = calloc((size_t)l.cells, 1), l.child = calloc((size_t)l.cells, 1);
-    f->p4est->leaves(balanced, &l);
-    assert_memory_equal(l.level, g->leaves.level, (size_t)l.cells);
-    assert_memory_equal(l.tree, g->leaves.tree, (size_t)l.cells * sizeof *l.tree);
-    assert_memory_equal(l.origin, g->leaves.origin, 3 * (size_t)l.cells * sizeof *l.origin);
-    f->p4est->destroy(balanced);
-    free(l.tree), free(l.origin), free(l.level), free(l.child), free(mark);
+    assert_leaves_of(f, f->p4est->adapt(f->forest, mark, false, false), g);
+    free(mark);
     tes_mesh_destroy(&f);
     f = g;
+    assert_ok(ctx, tes_mesh_coarsen(f, &coarse));
+    if (coarse) assert_leaves_of(f, f->p4est->adapt(f->forest, NULL, false, false), coarse);
+    tes_mesh_destroy(&coarse);
   }
   tes_mesh_destroy(&f);
 }

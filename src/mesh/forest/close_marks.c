@@ -1,4 +1,5 @@
 #include "mesh/forest/close_marks.h"
+#include <string.h>
 #include "base/work.h"
 #include "mesh/forest/leaf_entities.h"
 
@@ -6,6 +7,7 @@
 typedef struct Closing {
   const TesMesh *forest;
   int8_t *mark;
+  bool families;                  /* marks of siblings are equal */
   int level, vertices, vertex[8]; /* 2^dim patterns */
   uint64_t most;                  /* slots - 1, slots a power of two */
   _Atomic uint64_t *slot;
@@ -33,11 +35,24 @@ static bool is_in(const Closing *of, uint64_t hash) {
   }
 }
 
+static bool is_marked(const Closing *of, int64_t cell) {
+  return __atomic_load_n(&of->mark[cell], __ATOMIC_RELAXED);
+}
+
 static void count_marked(const void *data, TesiSpan span) {
   const Closing *of = data;
   for (int64_t c = span.first; c < span.end; c++)
     if (of->mark[c])
       atomic_fetch_add_explicit(&of->marked[of->forest->leaves.level[c]], 1, memory_order_relaxed);
+}
+
+/* A leaf, or all leaves of its family. */
+static void mark_leaf(const Closing *of, int64_t cell) {
+  const TesiLeaves *leaves = &of->forest->leaves;
+  const int64_t first = of->families ? cell - leaves->child[cell] : cell;
+  for (int64_t c = first; c < first + (of->families ? of->vertices : 1); c++)
+    if (!__atomic_exchange_n(&of->mark[c], 1, __ATOMIC_RELAXED))
+      atomic_fetch_add_explicit(&of->marked[leaves->level[c]], 1, memory_order_relaxed);
 }
 
 static void put_vertices(const void *data, TesiSpan span) {
@@ -50,16 +65,16 @@ static void put_vertices(const void *data, TesiSpan span) {
 static void mark_larger(const void *data, TesiSpan span) {
   const Closing *of = data;
   for (int64_t c = span.first; c < span.end; c++) {
-    if (of->mark[c] || of->forest->leaves.level[c] != of->level - 1) continue;
-    for (int v = 0; v < of->vertices && !of->mark[c]; v++) of->mark[c] = is_in(of, hash_at(of, c, v));
-    if (of->mark[c]) atomic_fetch_add_explicit(&of->marked[of->level - 1], 1, memory_order_relaxed);
+    if (of->forest->leaves.level[c] != of->level - 1) continue;
+    for (int v = 0; v < of->vertices && !is_marked(of, c); v++)
+      if (is_in(of, hash_at(of, c, v))) mark_leaf(of, c);
   }
 }
 
-TesStatus tesi_forest_close_marks(const TesMesh *forest, int8_t *mark) {
+static TesStatus close(const TesMesh *forest, bool families, int8_t *mark) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
-  Closing of = {.forest = forest, .mark = mark, .vertices = 1 << forest->dim};
+  Closing of = {.forest = forest, .mark = mark, .families = families, .vertices = 1 << forest->dim};
   const int threads = tesi_team_threads(ctx, 64 * forest->cells);
   for (int v = 0; v < of.vertices; v++) of.vertex[v] = 2 * ((v & 1) + 3 * (v >> 1 & 1) + 9 * (v >> 2));
   TES_ALLOC(&of.marked, forest->max_level + 1);
@@ -76,5 +91,30 @@ TesStatus tesi_forest_close_marks(const TesMesh *forest, int8_t *mark) {
 done:
   tesi_free(ctx, &of.slot);
   tesi_free(ctx, &of.marked);
+  return status;
+}
+
+TesStatus tesi_forest_close_marks(const TesMesh *forest, int8_t *mark) {
+  return close(forest, false, mark);
+}
+
+/* Whether the leaves from `cell` on are a family: 2^dim leaves of one level, beginning with a first child. */
+static bool is_family(const TesiLeaves *leaves, int64_t cell, int siblings) {
+  if (leaves->level[cell] == 0 || leaves->child[cell] != 0 || cell + siblings > leaves->cells) return false;
+  for (int i = 1; i < siblings; i++)
+    if (leaves->level[cell + i] != leaves->level[cell]) return false;
+  return true;
+}
+
+TesStatus tesi_forest_close_families(const TesMesh *forest, int8_t *mark) {
+  TesContext *ctx = forest->context;
+  TesStatus status = TES_OK;
+  const int siblings = 1 << forest->dim;
+  for (int64_t c = 0; c < forest->cells; c++) mark[c] = 1;
+  for (int64_t c = 0; c < forest->cells; c++)
+    if (is_family(&forest->leaves, c, siblings)) memset(mark + c, 0, (size_t)siblings);
+  TES_TRY(close(forest, true, mark));
+  for (int64_t c = 0; c < forest->cells; c++) mark[c] = mark[c] ? 0 : -1;
+done:
   return status;
 }

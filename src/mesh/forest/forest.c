@@ -158,14 +158,20 @@ static TesStatus make_coarser(TesMesh *forest) {
   TesContext *ctx = forest->context;
   TesStatus status = TES_OK;
   TesMesh *coarser = NULL;
+  int8_t *mark = NULL;
   if (forest->coarser || forest->max_level == 0) return TES_OK;
   TES_TRY(tesi_work_on(ctx, "coarsening %lld cells", (long long)forest->cells));
+  if (tesi_ranks(ctx) == 1) {
+    TES_ALLOC(&mark, forest->cells);
+    TES_TRY(tesi_forest_close_families(forest, mark));
+  }
   TES_TRY(wrap(ctx, forest->coarse, forest->geometry_degree,
-               forest->p4est->adapt(forest->forest, NULL, false, false), &coarser));
+               forest->p4est->adapt(forest->forest, mark, mark != NULL, false), &coarser));
   if (forest->p4est->all_cells(coarser->forest) == forest->p4est->all_cells(forest->forest))
     tes_mesh_destroy(&coarser);
   forest->coarser = coarser;
 done:
+  tesi_free(ctx, &mark);
   return status;
 }
 
