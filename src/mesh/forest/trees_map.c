@@ -17,10 +17,19 @@ static void basis(int n, const double *node, double t, double *value) {
   }
 }
 
-/* The values of the point before: points of a lattice share most of their coordinates. */
+/* A ray of a sector: the place on the flat side of the cube inside, and the direction to the sphere. */
+typedef struct Ray {
+  double xi[2], y[3], unit[3];
+} Ray;
+
+enum { RAYS = 64 };
+
+/* What points of a lattice share with those before them. Layers of a lattice have the same rays, in the same order. */
 typedef struct Before {
   double xi[3], b[3][MAX_NODES]; /* of polynomials */
   double y[3], tangent[3];       /* of sectors */
+  int rays, next;
+  Ray ray[RAYS];
 } Before;
 
 static void polynomial(const TesiTrees *c, const double *nodes, const double xi[3], Before *before, double *x) {
@@ -51,28 +60,46 @@ static inline void multilinear(int dim, const double *nodes, const double *xi, d
   for (int r = 0; r < dim; r++) x[r] = sum[r];
 }
 
-/* See TesiTreeMap. */
-static void sector(const TesiTrees *c, TesiTreeMap map, const double *nodes, const double xi[3],
-                   Before *before, double *x) {
-  const int dim = c->dim, outer = 1 << (dim - 1);
-  const double s = xi[dim - 1];
-  double y[3] = {0}, direction[3], length = 0;
+static void make_ray(int dim, const double *nodes, const double xi[3], Before *before, Ray *ray) {
+  const int outer = 1 << (dim - 1);
+  double direction[3], length = 0;
+  *ray = (Ray){.xi = {xi[0], dim == 3 ? xi[1] : 0}};
   for (int v = 0; v < outer; v++) {
     double w = v & 1 ? xi[0] : 1 - xi[0];
     if (dim == 3) w *= v >> 1 & 1 ? xi[1] : 1 - xi[1];
-    for (int r = 0; r < dim; r++) y[r] += w * nodes[(outer + v) * dim + r];
+    for (int r = 0; r < dim; r++) ray->y[r] += w * nodes[(outer + v) * dim + r];
   }
   for (int r = 0; r < dim; r++) {
-    if (y[r] != before->y[r]) before->tangent[r] = tan(atan(1) * y[r]);
-    before->y[r] = y[r];
+    if (ray->y[r] != before->y[r]) before->tangent[r] = tan(atan(1) * ray->y[r]);
+    before->y[r] = ray->y[r];
     direction[r] = before->tangent[r];
     length += direction[r] * direction[r];
   }
-  length = sqrt(length);
-  for (int r = 0; r < dim; r++)
-    x[r] = c->centre[r] + (map == TESI_MAP_BALL
-                               ? (1 - s) * c->core * y[r] + s * c->radius * direction[r] / length
-                               : ((1 - s) * c->inner + s * c->radius) * direction[r] / length);
+  for (int r = 0; r < dim; r++) ray->unit[r] = direction[r] / sqrt(length);
+}
+
+/* The ray of a point, from an earlier layer of the lattice if it has it. */
+static const Ray *find_ray(int dim, const double *nodes, const double xi[3], Before *before) {
+  Ray *ray = &before->ray[before->next];
+  if (before->next < before->rays && ray->xi[0] == xi[0] && ray->xi[1] == (dim == 3 ? xi[1] : 0)) {
+    before->next = (before->next + 1) % before->rays;
+    return ray;
+  }
+  before->rays = before->rays < RAYS ? before->rays + 1 : RAYS;
+  ray = &before->ray[before->rays - 1];
+  before->next = 0;
+  make_ray(dim, nodes, xi, before, ray);
+  return ray;
+}
+
+/* See TesiTreeMap. */
+static void sector(const TesiTrees *c, TesiTreeMap map, const double *nodes, const double xi[3],
+                   Before *before, double *x) {
+  const double s = xi[c->dim - 1];
+  const Ray *ray = find_ray(c->dim, nodes, xi, before);
+  for (int r = 0; r < c->dim; r++)
+    x[r] = c->centre[r] + (map == TESI_MAP_BALL ? (1 - s) * c->core * ray->y[r] + s * c->radius * ray->unit[r]
+                                                : ((1 - s) * c->inner + s * c->radius) * ray->unit[r]);
 }
 
 static double distance(const TesiTrees *c, const double *x) {
@@ -98,7 +125,9 @@ static void ring(const TesiTrees *c, TesiTreeMap map, const double *nodes, const
 void tesi_trees_evaluate_plain(const TesiTrees *c, int64_t tree, int n, const double *xi, double *x) {
   const double *nodes = c->nodes + tree * c->tree_nodes * c->dim;
   const TesiTreeMap map = c->map ? (TesiTreeMap)c->map[tree] : TESI_MAP_POLYNOMIAL;
-  Before before = {.xi = {NAN, NAN, NAN}, .y = {NAN, NAN, NAN}};
+  Before before;
+  for (int d = 0; d < 3; d++) before.xi[d] = before.y[d] = NAN;
+  before.rays = before.next = 0;
   const bool linear = map == TESI_MAP_POLYNOMIAL && c->degree == 1;
   for (int p = 0; p < n && linear; p++)
     if (c->dim == 3)
