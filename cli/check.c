@@ -56,15 +56,14 @@ static TesStatus measure(const Check *c, int boundary, double *size) {
   return TES_OK;
 }
 
-/* Whether a boundary is a group inside the mesh, or of curves or points: it has no face where the mesh ends. Several
- * ranks do not know. */
+/* Whether a boundary is a group inside the mesh, or of curves or points: it has no face where the mesh ends. */
 static bool is_group(const Check *c, int boundary) {
-  const int64_t cells = tes_mesh_info(c->mesh).kind == TES_MESH_BOX ? 0 : tes_mesh_info(c->mesh).cells;
-  bool found = cells == 0 || cli_ranks();
+  const int64_t cells = tes_mesh_info(c->mesh).cells;
+  bool found = tes_mesh_info(c->mesh).kind == TES_MESH_BOX;
   for (int64_t cell = 0; cell < cells && !found; cell++)
     for (int face = 0, name; face < 2 * tes_mesh_info(c->mesh).dim && !found; face++)
       found = tes_mesh_on_boundary(c->mesh, cell, face, &name) && name == boundary;
-  return !found;
+  return cli_sum_of_ranks(c->context, found) == 0;
 }
 
 /* Areas (2D: lengths) and volumes by name. */
@@ -84,13 +83,11 @@ static TesStatus tell_parts(const Check *c) {
              size, cli_is_default(c->input, c->mesh, i) ? ", u = 0: the case gives no condition" : "");
   }
   for (int i = 0; i < tes_mesh_materials(c->mesh); i++) {
-    int64_t cells = 0; /* of this rank */
+    int64_t cells = 0;
     for (int64_t cell = 0; cell < tes_mesh_info(c->mesh).cells; cell++)
       cells += tes_mesh_material(c->mesh, cell) == i;
-    if (cli_ranks())
-      printf("material  %s\n", tes_mesh_material_name(c->mesh, i));
-    else
-      printf("material  %-16s %lld cells\n", tes_mesh_material_name(c->mesh, i), (long long)cells);
+    printf("material  %-16s %.0f cells\n", tes_mesh_material_name(c->mesh, i),
+           cli_sum_of_ranks(c->context, (double)cells));
   }
   if (status == TES_OK) status = measure(c, -1, &size);
   if (status == TES_OK) printf("domain    %s %.6g\n", dim == 2 ? "area" : "volume", size);

@@ -98,6 +98,8 @@ int cli_width(void);
 void cli_print_line(FILE *out, const char *line);
 /* Whether a case gives a boundary no condition, so that the default holds, 0. */
 bool cli_is_default(const TesCase *input, const TesMesh *mesh, int boundary);
+/* The sum of a number over all ranks, which all call it. */
+double cli_sum_of_ranks(TesContext *context, double here);
 /* The number of such boundaries that have faces, and their names. All ranks call it. */
 int cli_list_defaults(TesContext *context, const TesCase *input, const TesMesh *mesh, size_t size, char *text);
 /* Prints a line that the next one overwrites on a terminal; in a log, a line only now and then. cli_progress_end()

@@ -20,16 +20,20 @@ static void find_faces(const TesMesh *mesh, bool *has) {
       if (tes_mesh_on_boundary(mesh, cell, face, &number) && number >= 0) has[number] = true;
 }
 
-/* Whether it is so on any rank; all ranks call it. */
-static bool on_any_rank(TesContext *context, bool here) {
-  const double number = here;
-  double most = number;
-  TesVector *one = NULL;
-  if (cli_ranks() && tes_vector_create(context, 1, TES_DOUBLE, &one) == TES_OK &&
-      tes_vector_set(one, &number) == TES_OK)
-    tes_vector_maximum(one, &most);
-  tes_vector_destroy(&one);
-  return most > 0;
+double cli_sum_of_ranks(TesContext *context, double here) {
+  const double number[] = {here, 1};
+  double sum = here;
+  TesVector *vector[2] = {NULL};
+  TesStatus status = TES_OK;
+  if (!cli_ranks()) return here;
+  for (int i = 0; i < 2 && status == TES_OK; i++) {
+    status = tes_vector_create(context, 1, TES_DOUBLE, &vector[i]);
+    if (status == TES_OK) status = tes_vector_set(vector[i], &number[i]);
+  }
+  if (tes_communicator_agree(cli_ranks(), status, NULL, 0) == TES_OK)
+    tes_vector_dot(vector[0], vector[1], &sum);
+  for (int i = 0; i < 2; i++) tes_vector_destroy(&vector[i]);
+  return sum;
 }
 
 int cli_list_defaults(TesContext *context, const TesCase *input, const TesMesh *mesh, size_t size, char *text) {
@@ -40,7 +44,7 @@ int cli_list_defaults(TesContext *context, const TesCase *input, const TesMesh *
   if (has) find_faces(mesh, has);
   for (int i = 0; i < boundaries && has; i++) {
     const size_t length = strlen(text);
-    if (!cli_is_default(input, mesh, i) || !on_any_rank(context, has[i])) continue;
+    if (!cli_is_default(input, mesh, i) || cli_sum_of_ranks(context, has[i]) == 0) continue;
     snprintf(text + length, size - length, "%s%s", count++ ? ", " : "", tes_mesh_boundary_name(mesh, i));
   }
   free(has);

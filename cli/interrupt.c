@@ -17,6 +17,7 @@ static TesContext *volatile interruptible;
 static sem_t asked;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *stage; /* NULL: a stage that may end in its own time, for example to write its results */
+static volatile sig_atomic_t signalled;
 static unsigned stage_number; /* number of stages so far */
 static char part[128];        /* part of the stage; "": not known */
 
@@ -40,18 +41,20 @@ void cli_interrupt_part(const char *line) {
 static void on_interrupt(int signal_number) {
   TesContext *const context = interruptible;
   if (context) tes_context_interrupt(context);
+  signalled = signal_number;
   sem_post(&asked);
   signal(signal_number, SIG_DFL);
 }
 
 /* The computing thread may hold a lock on the output. The caller has the lock of the stage, so that no stage ends
- * meanwhile. */
+ * meanwhile. The launcher sends SIGTERM to all ranks when one of them has failed, which has told its message. */
 static void end_program(void) {
   if (ftrylockfile(stdout) == 0) {
     cli_progress_end();
     fflush(stdout);
   }
-  cli_usage_error("interrupted in %s%s%s%s", stage, part[0] ? " (" : "", part, part[0] ? ")" : "");
+  if (!cli_ranks() || signalled != SIGTERM)
+    cli_usage_error("interrupted in %s%s%s%s", stage, part[0] ? " (" : "", part, part[0] ? ")" : "");
   _exit(tes_status_exit(TES_INTERRUPTED));
 }
 

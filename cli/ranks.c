@@ -75,12 +75,18 @@ static bool is_agreed(void) {
   return end && strspn(rank + 5, "0123456789") == (size_t)(end - rank - 5);
 }
 
-int cli_ranks_end(int exit_status) {
+static int agree_on(int exit_status) {
   if (!ranks || (exit_status > 0 && is_agreed())) return exit_status;
   const TesStatus agreed = tes_communicator_agree(ranks, status_of(exit_status), failure, sizeof failure);
   if (agreed != TES_OK && !told && tes_communicator_rank(ranks) == 0 && failure[0])
     cli_usage_error("%s", failure);
   return exit_status > 0 && tes_status_exit(agreed) == 0 ? exit_status : tes_status_exit(agreed);
+}
+
+int cli_ranks_end(int exit_status) {
+  const int agreed = agree_on(exit_status);
+  tes_communicator_destroy(&ranks);
+  return agreed;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------- */

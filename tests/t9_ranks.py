@@ -235,6 +235,13 @@ def refusals(folder):
         file.write("problem: poisson\nmesh: {box: {cells: [2, 2, 6]}}\nspace: {degree: 2}\n"
                    "boundary: {left: {neumann: 1}, front: {dirichlet: 1}}\n")
     code, text, _, _ = call(mpirun((3, [PROGRAM, "solve", "ends.yaml"])), folder) # `back` is on the last rank alone
+    with open(os.path.join(folder, "pins.msh"), "w", encoding="utf-8") as file:
+        file.write(square_mesh())
+    with open(os.path.join(folder, "pins.yaml"), "w", encoding="utf-8") as file:
+        file.write("problem: poisson\nmesh: {file: pins.msh}\nspace: {degree: 2}\nboundary: {all: {dirichlet: 0}}\n")
+    told = [call(command + [PROGRAM, "check", "pins.yaml"], folder)[1] for command in ([], mpirun((3, [])))]
+    parts = [[line for line in t.split("\n") if line.startswith(("boundary", "material"))] for t in told]
+    check(parts[0] == parts[1] and "no outer faces" in told[0], f"groups and materials: {parts}")
     check("default   u = 0 on right, bottom, top, back: " in text, f"boundaries without a condition: {text!r}")
     expect("no mpirun", [PROGRAM, "solve", "box.yaml", "--ranks", "2"], folder, 3, "openmpi-bin",
            environment=dict(ENVIRONMENT, PATH="/nowhere"))

@@ -4,6 +4,7 @@
 #include "functional/functional.h"
 #include "krylov/solver.h"
 #include "operator/transport/transport_operator.h"
+#include "parallel/comm.h"
 #include "problem/adapt/dual.h"
 #include "problem/balance.h"
 #include "problem/below.h"
@@ -237,5 +238,5 @@ TesStatus tes_problem_gradient(TesProblem *problem, const TesValue *what, int co
 done:
   tesi_adjoint_end(&s);
   tesi_work_end(ctx);
-  return status;
+  return tesi_agree(ctx, status);
 }

@@ -5,6 +5,7 @@
 #include "krylov/solver.h"
 #include "operator/operator.h"
 #include "operator/transport/transport_operator.h"
+#include "parallel/comm.h"
 #include "problem/balance.h"
 #include "problem/modal.h"
 #include "problem/step_control.h"
@@ -524,7 +525,7 @@ void tesi_problem_state(TesProblem *p, TesiState *state) {
   tesi_state_add_fixed(state, p->in_time->of, 1);
 }
 
-TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
+static TesStatus make_step(TesProblem *p, TesSolveResult *result) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
   TesiInTime *it = p->in_time;
@@ -541,4 +542,8 @@ TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
     TES_TRY(p->equation->totals(p, p->totals.load, p->totals.reaction));
 done:
   return status;
+}
+
+TesStatus tes_problem_step(TesProblem *p, TesSolveResult *result) {
+  return tesi_agree(p->context, make_step(p, result));
 }

@@ -12,6 +12,7 @@
 #include "krylov/solver.h"
 #include "multigrid/multigrid.h"
 #include "operator/stokes_varying/stokes_varying.h"
+#include "parallel/comm.h"
 #include "problem/pressure_unit.h"
 #include "problem/equation/equations.h"
 #include "problem/equation/stokes.h"
@@ -556,5 +557,5 @@ TesStatus tes_problem_flow(const TesProblem *p, TesFlowResult *result) {
   result->divergence_relative = e.gradient > 0 ? e.divergence / e.gradient : 0;
 done:
   tesi_work_end(ctx);
-  return status;
+  return tesi_agree(ctx, status);
 }
