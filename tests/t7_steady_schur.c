@@ -232,6 +232,35 @@ static void mobility_is_local(void **state) {
   }
 }
 
+/* Split tetrahedra, of which cycles leave more than of hexahedra, take longer polynomials; these hexahedra do not. With
+ * the usual polynomials the tetrahedra take 19 iterations. */
+static void tetrahedra_smooth_more(void **state) {
+  (void)state;
+  const TesSolveOptions usual = {.tolerance = 1e-8, .precision = TES_SOLVE_DOUBLE},
+                        given = {.tolerance = 1e-8, .smoother_degree = 4};
+  const TesMeshDesc mesh = {.kind = TES_MESH_FOREST,
+                            .dim = 3,
+                            .domain = TES_DOMAIN_FILE,
+                            .file = TESI_SOURCE_DIR "/tests/data/tetrahedra-ball.msh",
+                            .split = true,
+                            .rest = "wall"};
+  const int cells[] = {9, 9, 9};
+  Flow s;
+  TesSolveResult result;
+  if (tesi_has_kernels(ctx) || !make_on(&mesh, false, 0, &usual, &s)) return; /* the emulator is slow */
+  assert_int_equal(tesi_multigrid_polynomial(s.problem->multigrid), 6);
+  assert_ok(ctx, tes_problem_solve(s.problem, &result));
+  assert_in_range(result.iterations, 0, 16);
+  release(&s);
+  assert_true(make_on(&mesh, false, 0, &given, &s));
+  assert_int_equal(tesi_multigrid_polynomial(s.problem->multigrid), 4);
+  release(&s);
+  assert_true(make(3, cells, 1, 0, true, 0, &s));
+  assert_null(tesi_split_of(s.problem)->steady.schur);
+  assert_int_equal(tesi_multigrid_polynomial(s.problem->multigrid), 4);
+  release(&s);
+}
+
 /* A flat box with a coarse matrix, whose cells are long: pressures within cells are beyond the matrix. */
 static void slow_solves_take_mobility(void **state) {
   (void)state;
@@ -339,6 +368,7 @@ int main(void) {
                                      cmocka_unit_test(open_ends_have_a_penalty),
                                      cmocka_unit_test(walls_resist),
                                      cmocka_unit_test(mobility_is_local),
+                                     cmocka_unit_test(tetrahedra_smooth_more),
                                      cmocka_unit_test(slow_solves_take_mobility),
                                      cmocka_unit_test(poor_cycles_smooth_more),
                                      cmocka_unit_test(lines_smooth_more),

@@ -78,7 +78,8 @@ static void few_iterations_on_kershaws_cells(void **state) {
   } rows[] = {{0.3, 3, 12, 12, 25, true},
               {0.1, 3, 12, 17, 50, false},
               {0.3, 5, 8, 13, 25, true},
-              {0.1, 5, 8, 19, 40, true}};
+              {0.1, 5, 8, 19, 40, true},
+              {0.3, 7, 6, 14, 40, true}}; /* 16, symmetric, with a trial of degree 20 */
   (void)state;
   if (test_brief()) skip(); /* the_emulator_decides_alike has such cells */
   TesContext *ctx = open_context("cpu");

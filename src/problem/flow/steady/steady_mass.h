@@ -11,8 +11,8 @@ TesStatus tesi_steady_mass_create(const TesOperator *mass, const TesVector *edge
                                   TesiSteadyMass **of);
 void tesi_steady_mass_destroy(TesiSteadyMass **of);
 
-/* z <- factor W^-1/2 p(M) W^-1/2 r, p the Chebyshev polynomial that approximates M^-1 to a tenth: linear, without
- * scalar products. */
+/* z <- factor W^-1/2 p(M) W^-1/2 r, p the Chebyshev polynomial that approximates M^-1 to a tenth, or better: linear,
+ * without scalar products. */
 TesStatus tesi_steady_mass_invert(TesiSteadyMass *of, double factor, const TesVector *r, TesVector *z);
 
 #endif

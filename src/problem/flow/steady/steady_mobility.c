@@ -4,6 +4,7 @@
 #include "base/team.h"
 #include "functional/fields.h"
 #include "functional/scattered.h"
+#include "multigrid/multigrid.h"
 #include "operator/operator.h"
 #include "parallel/comm.h"
 #include "problem/flow/split/split.h"
@@ -11,6 +12,19 @@
 
 /* Of larger meshes every second cell, every third one, .. is a sample. */
 static const double most_samples = 1 << 19;
+
+/* Makes the polynomials of the V-cycle of velocities half as long again, where the best length of its step shows that
+ * it leaves much of a smooth error: 0.987 to 1.006 for hexahedra and cells in 2D, 1.007 to 1.17 for split tetrahedra.
+ * These then take two to three iterations less, in the same time. */
+static TesStatus fit_cycle(TesProblem *p, double length) {
+  static const double much = 1.0065;
+  const TesSolveOptions *o = &p->options;
+  const int degree = tesi_multigrid_polynomial(p->multigrid);
+  if (degree == 0 || o->smoother_degree || o->pre || o->post || !(length > much)) return TES_OK;
+  tesi_log(p->context, TES_LOG_DETAIL, "polynomials of the velocity's cycle are longer: its step is %.3f",
+           length);
+  return tesi_multigrid_change(p->multigrid, degree + degree / 2, false, false);
+}
 
 /* w <- t V b, t the best length of a step; *beta <- dim volume / (b . w); b = M (1, .., 1), work.r. */
 static TesStatus find_velocity(TesProblem *p, TesiSteadyCycle cycle, TesVector *w, double *beta) {
@@ -30,7 +44,9 @@ static TesStatus find_velocity(TesProblem *p, TesiSteadyCycle cycle, TesVector *
   TES_TRY(tes_operator_apply(pr->op, w, pr->work.d));
   TES_TRY(tes_vector_dot(pr->work.d, w, &energy));
   *beta = flow > 0 && energy > 0 ? p->mesh->dim * volume * energy / (flow * flow) : 0;
-  if (*beta > 0) TES_TRY(tes_vector_copy(w, flow / energy, w));
+  if (!(*beta > 0)) goto done;
+  TES_TRY(tes_vector_copy(w, flow / energy, w));
+  if (!pr->steady.schur) TES_TRY(fit_cycle(p, flow / energy));
 done:
   return status;
 }

@@ -57,8 +57,9 @@ static TesStatus improve_cycle(TesProblem *p, TesiSteadyCycle cycle, const TesVe
                                TesVector *s) {
   TesContext *ctx = p->context;
   TesStatus status = TES_OK;
+  const TesSolveOptions *o = &p->options;
   int degree = tesi_multigrid_polynomial(p->multigrid);
-  if (degree == 0 || p->options.smoother_degree > 0) return TES_OK;
+  if (degree == 0 || o->smoother_degree || o->pre || o->post) return TES_OK;
   for (int i = 0; i < TIMES && LONGER * degree <= TESI_MOST_STEPS; i++) {
     double factor;
     TES_TRY(find_factor(p, cycle, r, w, s, &factor));
