@@ -98,6 +98,10 @@ typedef struct TesMeshDesc {
    *  from lower to upper.
    *  When given, lower[d] and upper[d] are ignored. Copied. */
   const double *coordinates[3];
+  /** Kind box on several ranks: how many of them there are along each direction, which is cut into as many parts; their
+   *  product is the number of ranks. All 0: the last direction alone is cut. Other than the last direction is cut for
+   *  spaces of element q with one component. */
+  int ranks_along[3];
   /** Ball, shell: centre, radius (0 means 1), inner radius of the shell (0 means half the radius). */
   double centre[3], radius, inner_radius;
   /** Channel (0, length) x (0, height) (x (0, height)) with defaults 2.2 (3D: 2.5) and 0.41. The axis of the cylinder

@@ -65,11 +65,12 @@ done:
 /* The owned ones. */
 static int64_t owned_dofs(const TesSpace *s) {
   const TesiOwned *own = &s->layout->block[0];
-  const TesiAxis *last = &s->axis[s->dim - 1];
-  int64_t dofs = s->dofs;
+  int64_t dofs = 1;
   if (s->mesh->kind == TES_MESH_BOX) {
-    const int lent = tesi_space_lends(s, 0) + tesi_space_lends(s, 1);
-    return dofs - lent * (s->dofs / tesi_max(1, tesi_axis_end(last) - tesi_axis_first(last)));
+    for (int d = 0; d < s->dim; d++)
+      dofs *= tesi_axis_end(&s->axis[d]) - tesi_axis_first(&s->axis[d]) - tesi_space_lends(s, 2 * d) -
+              tesi_space_lends(s, 2 * d + 1);
+    return dofs;
   }
   dofs = own->owned;
   for (int64_t i = 0; i < s->length - s->dofs; i++) {

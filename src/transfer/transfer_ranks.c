@@ -14,10 +14,11 @@ static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse)
   TesStatus status = TES_OK;
   const size_t size = tesi_precision_size(t->precision);
   const TesiLayout *layout = t->fine->layout;
-  for (int i = 0; i < layout->blocks; i++) {
-    const size_t start = (size_t)layout->block[i].start * size;
-    TES_TRY(tesi_context_device(ctx)->copy(ctx, layout->block[i].owned, 1, t->precision,
-                                           (const char *)fine + start, t->precision, (char *)t->owned + start));
+  for (int64_t i = 0, runs = tesi_layout_runs(layout); i < runs; i++) {
+    const TesiOwned own = tesi_layout_run(layout, i);
+    const size_t start = (size_t)own.start * size;
+    TES_TRY(tesi_context_device(ctx)->copy(ctx, own.owned, 1, t->precision, (const char *)fine + start,
+                                           t->precision, (char *)t->owned + start));
   }
   TES_TRY(t->local->restrict_(t, t->owned, coarse));
   TES_TRY(tesi_sum_copies(ctx, t->coarse->layout->sum, t->precision, coarse));
@@ -43,10 +44,15 @@ TesStatus tesi_transfer_restrict_residual(const TesTransfer *t, const TesOperato
   TesStatus status = TES_OK;
   void *to = coarse->data;
   const TesTransfer *part = part_of(t, &to);
-  const int64_t others = t->fine->layout->block[0].start;
+  const size_t size = tesi_precision_size(op->precision);
   TES_TRY(op->local->residual(op, b->data, x->data, r->data));
-  if (others)
-    TES_TRY(tesi_context_device(ctx)->axpy(ctx, others, -1, op->precision, b->data, op->precision, r->data));
+  for (int64_t i = 0, start, runs = tesi_layout_runs(t->fine->layout); i <= runs; i++) {
+    const int64_t others = tesi_layout_others(t->fine->layout, i, &start);
+    if (others)
+      TES_TRY(tesi_context_device(ctx)->axpy(ctx, others, -1, op->precision,
+                                             (const char *)b->data + (size_t)start * size, op->precision,
+                                             (char *)r->data + (size_t)start * size));
+  }
   TES_TRY(part->local->restrict_(part, r->data, to));
   TES_TRY(tesi_sum_copies(ctx, part->coarse->layout->sum, t->precision, to));
   if (part != t) TES_TRY(tesi_transfer_collect(t, coarse->data));
@@ -69,9 +75,9 @@ static TesStatus restrict_ref(const TesTransfer *t, const double *fine, double *
   const TesiLayout *layout = t->fine->layout;
   double *owned = NULL;
   TES_ALLOC(&owned, t->fine_length);
-  for (int i = 0; i < layout->blocks; i++) {
-    const TesiOwned *own = &layout->block[i];
-    memcpy(owned + own->start, fine + own->start, (size_t)own->owned * sizeof *owned);
+  for (int64_t i = 0, runs = tesi_layout_runs(layout); i < runs; i++) {
+    const TesiOwned own = tesi_layout_run(layout, i);
+    memcpy(owned + own.start, fine + own.start, (size_t)own.owned * sizeof *owned);
   }
   TES_TRY(t->local->restrict_ref(t, owned, coarse));
   tesi_exchange_sum(t->coarse->layout->sum, TES_DOUBLE, coarse);
