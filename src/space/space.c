@@ -158,6 +158,9 @@ static TesStatus create(TesContext *ctx, const TesSpaceDesc *desc, const TesiSli
   s->parts = s->element->with_pressure ? s->dim + 1 : tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
   if (!s->element->nodal) TES_TRY(check_cells(s));
+  TES_CHECK(!tesi_mesh_gridded(s->mesh) || s->element->gridded,
+            "ranks cut boxes of element %s in the last direction only: leave ranks_along out",
+            tesi_element_words[s->element->element]);
   TES_TRY(s->parts == 1 ? tesi_space_be_scalar(s, -1) : tesi_space_create_scalars(s));
   TES_TRY(take_slips(s, desc->slips, like));
   if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));
