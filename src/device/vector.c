@@ -49,10 +49,14 @@ done:
 }
 
 TeskOwned tesi_layout_ranges(const TesiLayout *layout) {
-  TeskOwned own = {{0}, {0}};
+  TeskOwned own = {.first = {0}};
   for (int i = 0; i < layout->blocks && i < TESK_OWNED; i++) {
-    own.first[i] = layout->block[i].start;
-    own.end[i] = own.first[i] + layout->block[i].owned;
+    const TesiOwned *block = &layout->block[i], last = tesi_owned_run(block, tesi_owned_runs(block) - 1);
+    own.first[i] = block->start;
+    own.end[i] = last.start + last.owned;
+    if (!block->rows[0]) continue;
+    own.run[i] = block->run, own.rows[i] = block->rows[0];
+    own.stride[i] = block->stride[0], own.plane[i] = block->stride[1];
   }
   return own;
 }
@@ -293,6 +297,10 @@ static TesStatus dot_of_owned(const TesVector *x, const TesVector *y, double *do
                   &(Runs){.layout = layout, .x = x, .y = y, .runs = runs, .sum = sum});
     for (int i = 0; i < PARTS; i++) *dot += sum[i];
     return TES_OK;
+  }
+  if (runs > TESI_BLOCKS) {
+    const TeskOwned own = tesi_layout_ranges(layout);
+    return tesi_kernel_dot_owned(y->context, y->precision, y->length, &own, x->data, y->data, dot);
   }
   for (int64_t r = 0; r < runs && status == TES_OK;) {
     TesiOwned own = tesi_layout_run(layout, r);

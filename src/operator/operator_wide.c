@@ -6,21 +6,26 @@
 #include "device/upload.h"
 #include "operator/wide_blocks.h"
 
+/* A device takes so many blocks one after the other. */
+enum { FEW = 8 };
+
 /* The traffic with another rank: from its wide vectors to wide vectors here, and the other way round. */
 typedef struct Trade {
   int rank;
-  TesiWideBlocks take, give;
-  int64_t count; /* the larger of the numbers sent and received */
+  TesiMoveList take, give;
+  int64_t take_first, give_first; /* those of the first piece */
+  int64_t count;                  /* the larger of the numbers sent and received */
   double *sent, *received;
 } Trade;
 
 /* The blocks of all trades on devices with kernels, [trade][block]: the begin in a wide vector of the sent block and of
- * the received block, and their lengths. */
+ * the received block, their lengths, and their begin in messages. */
 typedef struct Way {
   TesiLinks *links; /* NULL: there is none */
   int blocks;
+  int teams;       /* of thread blocks: many short ranges are taken by one each */
   int64_t numbers; /* about how many go, or come */
-  void *give, *given, *take, *taken;
+  void *give, *given, *sent, *take, *taken, *received;
 } Way;
 
 struct TesiWide {
@@ -33,7 +38,8 @@ struct TesiWide {
   TesiWideLine line[3];
   int pieces;
   TesiWidePiece piece[TESI_RT_PARTS];
-  TesiWideBlocks own, others; /* of the rank's vectors: to wide ones; and what other ranks own, as `from` */
+  TesiMoveList own, others; /* of the rank's vectors: to wide ones; and what other ranks own */
+  TesiMoves *move_own, *move_others;
   int trades;
   Trade *trade;
   TesiMessage *message;
@@ -95,17 +101,18 @@ done:
   return status;
 }
 
-static void list_needed(const TesiWide *w, const int from[3], const int to[3], TesiWideBlocks *blocks) {
+static void list_needed(const TesiWide *w, const int from[3], const int to[3], TesiMoveList *blocks,
+                        int64_t *of_first) {
   blocks->count = 0;
   for (int p = 0; p < w->pieces; p++) {
     const int64_t at = w->piece[p].wide_at; /* in vectors here */
-    tesi_wide_begin_piece(blocks);
+    tesi_move_begin(blocks);
     tesi_wide_add_needed(&w->piece[p], w->line, from, to, at, blocks);
-    if (p == 0) blocks->of_first = blocks->count;
+    if (p == 0) *of_first = blocks->count;
   }
 }
 
-static int64_t count_entries(const TesiWideBlocks *blocks) {
+static int64_t count_entries(const TesiMoveList *blocks) {
   int64_t count = 0;
   for (int64_t i = 0; i < blocks->count; i++) count += blocks->list[i].count;
   return count;
@@ -124,14 +131,14 @@ static TesStatus create_trades(TesiWide *w) {
     Trade *t = &w->trade[w->trades];
     if (r == rank) continue;
     *t = (Trade){.rank = r};
-    list_needed(w, theirs, mine, &t->take);
-    list_needed(w, mine, theirs, &t->give);
+    list_needed(w, theirs, mine, &t->take, &t->take_first);
+    list_needed(w, mine, theirs, &t->give, &t->give_first);
     if (!t->take.count && !t->give.count) continue;
     w->trades++;
     TES_ALLOC(&t->take.list, t->take.count);
     TES_ALLOC(&t->give.list, t->give.count);
-    list_needed(w, theirs, mine, &t->take);
-    list_needed(w, mine, theirs, &t->give);
+    list_needed(w, theirs, mine, &t->take, &t->take_first);
+    list_needed(w, mine, theirs, &t->give, &t->give_first);
     t->count = tesi_max64(count_entries(&t->give), count_entries(&t->take));
     TES_ALLOC(&t->sent, t->count);
     TES_ALLOC(&t->received, t->count);
@@ -144,10 +151,10 @@ done:
  * direction: layers of cells. */
 static void find_block(const TesiWide *w, const TesiWideOrder *order, const Trade *t, bool takes, int block,
                        int64_t *start, int64_t *count) {
-  const TesiWideBlocks *blocks = takes ? &t->take : &t->give;
+  const TesiMoveList *blocks = takes ? &t->take : &t->give;
   const int number = order ? block % order->blocks : 0, i = order ? block / order->blocks : block;
   *start = *count = 0;
-  if (i >= (order ? blocks->of_first : blocks->count)) return;
+  if (i >= (!order ? blocks->count : takes ? t->take_first : t->give_first)) return;
   *start = takes ? blocks->list[i].to : blocks->list[i].from;
   *count = blocks->list[i].count;
   if (!order) return;
@@ -158,23 +165,25 @@ static void find_block(const TesiWide *w, const TesiWideOrder *order, const Trad
 }
 
 static TesStatus upload_blocks(const TesiWide *w, const TesiWideOrder *order, bool takes, int blocks,
-                               int64_t *count_of_trade, void **start, void **count) {
+                               int64_t *count_of_trade, void **start, void **count, void **place) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
   int64_t *numbers = NULL;
   const int64_t all = (int64_t)w->trades * blocks;
   const size_t bytes = (size_t)all * sizeof *numbers;
-  TES_ALLOC(&numbers, 2 * all);
+  TES_ALLOC(&numbers, 3 * all);
   for (int i = 0; i < w->trades; i++) {
     int64_t sum = 0;
     for (int64_t b = (int64_t)i * blocks; b < (int64_t)(i + 1) * blocks; b++) {
       find_block(w, order, &w->trade[i], takes, (int)(b % blocks), &numbers[b], &numbers[all + b]);
+      numbers[2 * all + b] = sum;
       sum += numbers[all + b];
     }
     count_of_trade[i] = tesi_max64(count_of_trade[i], sum);
   }
   TES_TRY(tesi_upload(ctx, numbers, bytes, start));
   TES_TRY(tesi_upload(ctx, numbers + all, bytes, count));
+  TES_TRY(tesi_upload(ctx, numbers + 2 * all, bytes, place));
 done:
   tesi_free(ctx, &numbers);
   return status;
@@ -192,8 +201,9 @@ static TesStatus create_way(const TesiWide *w, const TesiWideOrder *order, Way *
   for (int i = 0; i < w->trades; i++)
     most = tesi_max64(most, tesi_max64(w->trade[i].take.count, w->trade[i].give.count));
   way->blocks = (int)most * (order ? order->blocks : 1);
-  TES_TRY(upload_blocks(w, order, false, way->blocks, count, &way->give, &way->given));
-  TES_TRY(upload_blocks(w, order, true, way->blocks, count, &way->take, &way->taken));
+  way->teams = most > FEW ? INT32_MAX : 1;
+  TES_TRY(upload_blocks(w, order, false, way->blocks, count, &way->give, &way->given, &way->sent));
+  TES_TRY(upload_blocks(w, order, true, way->blocks, count, &way->take, &way->taken, &way->received));
   for (int i = 0; i < w->trades; i++) {
     link[i] = (TesiLink){w->trade[i].rank, count[i]};
     way->numbers += count[i];
@@ -206,30 +216,23 @@ done:
 }
 
 static void free_way(TesContext *ctx, Way *way) {
-  void **blocks[] = {&way->give, &way->given, &way->take, &way->taken};
+  void **blocks[] = {&way->give, &way->given, &way->sent, &way->take, &way->taken, &way->received};
   tesi_links_destroy(&way->links);
-  for (int i = 0; i < 4; i++) tesi_context_device(ctx)->release(ctx, blocks[i]);
+  for (int i = 0; i < 6; i++) tesi_context_device(ctx)->release(ctx, blocks[i]);
 }
 
 static TesStatus exchange(Way *way, TesPrecision precision, void *x) {
-  void *arguments[] = {NULL, NULL, &x, &way->give, &way->given, &way->take, &way->taken, &way->blocks};
+  void *arguments[] = {NULL,           NULL,         &x,         &way->give,
+                       &way->given,    &way->sent,   &way->take, &way->taken,
+                       &way->received, &way->blocks, &way->teams};
   return tesi_links_exchange(way->links, TESI_EXCHANGE_BLOCKS, precision, way->numbers, arguments);
 }
 
 static void list_own(TesiWide *w) {
   w->own.count = 0;
   for (int p = 0; p < w->pieces; p++) {
-    tesi_wide_begin_piece(&w->own);
+    tesi_move_begin(&w->own);
     tesi_wide_add_own(&w->piece[p], w->line, &w->own);
-  }
-}
-
-static void list_others(TesiWide *w) {
-  const TesiLayout *layout = w->narrow->layout;
-  w->others.count = 0;
-  for (int64_t r = 0, start, runs = tesi_layout_runs(layout); r <= runs; r++) {
-    const int64_t count = tesi_layout_others(layout, r, &start);
-    tesi_wide_add_block(&w->others, start, start, count);
   }
 }
 
@@ -248,10 +251,12 @@ static TesStatus set_pieces(TesiWide *w) {
     }
     wide_at += tesi_wide_length(p, w->line);
   }
-  list_own(w), list_others(w);
+  list_own(w);
   TES_ALLOC(&w->own.list, w->own.count);
-  TES_ALLOC(&w->others.list, w->others.count);
-  list_own(w), list_others(w);
+  list_own(w);
+  TES_TRY(tesi_move_list_layout(space->layout, true, &w->others));
+  TES_TRY(tesi_moves_create(ctx, &w->own, &w->move_own));
+  TES_TRY(tesi_moves_create(ctx, &w->others, &w->move_others));
 done:
   return status;
 }
@@ -344,6 +349,8 @@ void tesi_wide_destroy(TesiWide **wide) {
   }
   tesi_free(ctx, &w->trade);
   tesi_free(ctx, &w->message);
+  tesi_moves_destroy(&w->move_own);
+  tesi_moves_destroy(&w->move_others);
   tesi_free(ctx, &w->own.list);
   tesi_free(ctx, &w->others.list);
   for (int d = 0; d < 3; d++) tesi_free(ctx, &w->line[d].first);
@@ -394,11 +401,11 @@ void *tesi_wide_own(const TesiWide *w, TesPrecision precision, const void *of) {
 }
 
 /* Copies a trade's blocks between a wide vector and its message, which has one after the other. */
-static void move_blocks(TesPrecision precision, const TesiWideBlocks *blocks, bool takes, void *wide,
+static void move_blocks(TesPrecision precision, const TesiMoveList *blocks, bool takes, void *wide,
                         void *message) {
   char *at = message;
   for (int64_t b = 0; b < blocks->count; b++) {
-    const TesiWideBlock *block = &blocks->list[b];
+    const TesiMove *block = &blocks->list[b];
     const size_t bytes = (size_t)block->count * tesi_precision_size(precision);
     void *place = piece_at(precision, wide, takes ? block->to : block->from);
     memcpy(takes ? place : at, takes ? at : place, bytes);
@@ -420,54 +427,16 @@ void tesi_wide_refresh_host(TesiWide *w, TesPrecision precision, void *x) {
     move_blocks(precision, &w->trade[i].take, true, x, w->trade[i].received);
 }
 
-/* Entries of this rank in its vectors and in wide ones. */
-typedef struct Own {
-  void *mine, *place;
-  int64_t count;
-} Own;
-
-static Own own_block(const TesiWide *w, int64_t i, TesPrecision precision, const void *narrow,
-                     const void *wide) {
-  const TesiWideBlock *b = &w->own.list[i];
-  return (Own){piece_at(precision, narrow, b->from), piece_at(precision, wide, b->to), b->count};
-}
-
-/* Copies between a vector of the rank and its entries in a wide vector, which may share memory. */
-static void move_own(const TesiWide *w, TesPrecision precision, const void *narrow, void *wide, bool out) {
-  for (int64_t i = 0; i < w->own.count; i++) {
-    const Own own = own_block(w, i, precision, narrow, wide);
-    if (own.mine != own.place)
-      memcpy(out ? own.mine : own.place, out ? own.place : own.mine,
-             (size_t)own.count * tesi_precision_size(precision));
-  }
-}
-
 void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, void *to) {
-  move_own(w, precision, x, to, false);
+  tesi_moves_host(&w->own, TESI_MOVE_COPY, precision, x, to, false);
   tesi_wide_refresh_host(w, precision, to);
 }
 
+/* The sum counts only the owner's copy. */
 void tesi_wide_take_host(TesiWide *w, TesPrecision precision, const void *from, void *x) {
-  const TesiLayout *layout = w->narrow->layout;
-  move_own(w, precision, x, (void *)from, true);
-  for (int64_t i = 0; i < w->others.count; i++) /* the sum counts only the owner's copy */
-    memset(piece_at(precision, x, w->others.list[i].from), 0,
-           (size_t)w->others.list[i].count * tesi_precision_size(precision));
-  tesi_exchange_sum(layout->shared, precision, x);
-}
-
-/* The same on devices. */
-static TesStatus move_own_there(const TesiWide *w, TesPrecision precision, const void *narrow, void *wide,
-                                bool out) {
-  TesContext *ctx = w->context;
-  TesStatus status = TES_OK;
-  for (int64_t i = 0; i < w->own.count && status == TES_OK; i++) {
-    const Own own = own_block(w, i, precision, narrow, wide);
-    if (own.mine != own.place)
-      status = tesi_context_device(ctx)->copy(ctx, own.count, 1, precision, out ? own.place : own.mine,
-                                              precision, out ? own.mine : own.place);
-  }
-  return status;
+  tesi_wide_cut_host(w, precision, from, x);
+  tesi_moves_host(&w->others, TESI_MOVE_CLEAR, precision, NULL, x, false);
+  tesi_exchange_sum(w->narrow->layout->shared, precision, x);
 }
 
 TesStatus tesi_wide_refresh(TesiWide *w, TesPrecision precision, void *x) {
@@ -485,37 +454,20 @@ TesStatus tesi_wide_refresh_ordered(TesiWide *w, TesPrecision precision, void *x
 }
 
 TesStatus tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to) {
-  TesStatus status = TES_OK;
-  if (w->natural.links)
-    status = move_own_there(w, precision, x, to, false);
-  else
-    move_own(w, precision, x, to, false);
+  const TesStatus status = tesi_moves_run(w->move_own, TESI_MOVE_COPY, precision, x, to, false);
   return status == TES_OK ? tesi_wide_refresh(w, precision, to) : status;
 }
 
 TesStatus tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, void *x) {
-  TesContext *ctx = w->context;
-  TesStatus status = TES_OK;
-  const TesiLayout *layout = w->narrow->layout;
-  if (!w->natural.links) {
-    tesi_wide_take_host(w, precision, from, x);
-    return TES_OK;
-  }
-  TES_TRY(move_own_there(w, precision, x, (void *)from, true));
-  for (int64_t i = 0; i < w->others.count; i++)
-    TES_TRY(tesi_context_device(ctx)->fill(ctx, precision, w->others.list[i].count, 0,
-                                           piece_at(precision, x, w->others.list[i].from)));
-  TES_TRY(tesi_sum_copies(ctx, layout->shared, precision, x));
-done:
-  return status;
+  TesStatus status = tesi_wide_cut(w, precision, from, x);
+  if (status == TES_OK) status = tesi_moves_run(w->move_others, TESI_MOVE_CLEAR, precision, NULL, x, false);
+  return status == TES_OK ? tesi_sum_copies(w->context, w->narrow->layout->shared, precision, x) : status;
 }
 
 void tesi_wide_cut_host(const TesiWide *w, TesPrecision precision, const void *from, void *x) {
-  move_own(w, precision, x, (void *)from, true);
+  tesi_moves_host(&w->own, TESI_MOVE_COPY, precision, x, (void *)from, true);
 }
 
 TesStatus tesi_wide_cut(const TesiWide *w, TesPrecision precision, const void *from, void *x) {
-  if (w->natural.links) return move_own_there(w, precision, x, (void *)from, true);
-  tesi_wide_cut_host(w, precision, from, x);
-  return TES_OK;
+  return tesi_moves_run(w->move_own, TESI_MOVE_COPY, precision, x, (void *)from, true);
 }

@@ -104,31 +104,16 @@ static Runs needed_layers(Layers l, int from, int to) {
 
 /* ---- products ------------------------------------------------------------------------------------------ */
 
-void tesi_wide_begin_piece(TesiWideBlocks *b) {
-  b->last = (TesiWideBlock){-1, -1, 0};
-}
-
-void tesi_wide_add_block(TesiWideBlocks *b, int64_t from, int64_t to, int64_t count) {
-  const bool more = b->count && from == b->last.from + b->last.count && to == b->last.to + b->last.count;
-  if (!count) return;
-  if (more)
-    b->last.count += count;
-  else
-    b->last = (TesiWideBlock){from, to, count}, b->count++;
-  if (b->list) b->list[b->count - 1] = b->last;
-}
-
 /* nodes: layers of both vectors by direction. */
 static void add_product(const Runs runs[3], int64_t nodes[3][2], int64_t from_at, int64_t to_at,
-                        TesiWideBlocks *blocks) {
+                        TesiMoveList *blocks) {
   for (int r = 0; r < runs[2].count * runs[1].count * runs[0].count; r++) {
     const Run *x = &runs[0].run[r % runs[0].count], *y = &runs[1].run[r / runs[0].count % runs[1].count],
               *z = &runs[2].run[r / runs[0].count / runs[1].count];
     for (int64_t k = 0; k < z->count; k++)
       for (int64_t j = 0; j < y->count; j++)
-        tesi_wide_add_block(blocks,
-                            from_at + ((z->from + k) * nodes[1][0] + y->from + j) * nodes[0][0] + x->from,
-                            to_at + ((z->to + k) * nodes[1][1] + y->to + j) * nodes[0][1] + x->to, x->count);
+        tesi_move_add(blocks, from_at + ((z->from + k) * nodes[1][0] + y->from + j) * nodes[0][0] + x->from,
+                      to_at + ((z->to + k) * nodes[1][1] + y->to + j) * nodes[0][1] + x->to, x->count);
   }
 }
 
@@ -140,7 +125,7 @@ int64_t tesi_wide_length(const TesiWidePiece *piece, const TesiWideLine line[3])
 }
 
 /* A part that is cut from a ring has its last layer, which is the first one of the next part. */
-void tesi_wide_add_own(const TesiWidePiece *piece, const TesiWideLine line[3], TesiWideBlocks *blocks) {
+void tesi_wide_add_own(const TesiWidePiece *piece, const TesiWideLine line[3], TesiMoveList *blocks) {
   Runs runs[3] = {{0}};
   int64_t nodes[3][2];
   for (int d = 0; d < 3; d++) {
@@ -154,7 +139,7 @@ void tesi_wide_add_own(const TesiWidePiece *piece, const TesiWideLine line[3], T
 }
 
 void tesi_wide_add_needed(const TesiWidePiece *piece, const TesiWideLine line[3], const int from[3],
-                          const int to[3], int64_t at, TesiWideBlocks *blocks) {
+                          const int to[3], int64_t at, TesiMoveList *blocks) {
   Runs runs[3];
   int64_t nodes[3][2];
   for (int d = 0; d < 3; d++) {

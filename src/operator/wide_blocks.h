@@ -4,6 +4,7 @@
 #ifndef TESI_WIDE_BLOCKS_H
 #define TESI_WIDE_BLOCKS_H
 
+#include "device/moves.h"
 #include "operator/operator_wide.h"
 
 /* Cells of a direction: of a rank, or of its wide box. In a ring they may lie beyond the ends of the box, where they
@@ -27,16 +28,6 @@ typedef struct TesiWidePiece {
   int64_t at, wide_at; /* its first entry in vectors of the rank and in wide vectors */
 } TesiWidePiece;
 
-typedef struct TesiWideBlock {
-  int64_t from, to, count;
-} TesiWideBlock;
-typedef struct TesiWideBlocks {
-  int64_t count;
-  TesiWideBlock *list; /* NULL: they are counted */
-  TesiWideBlock last;
-  int64_t of_first; /* of the first piece */
-} TesiWideBlocks;
-
 TesStatus tesi_wide_line_create(const TesMesh *mesh, int d, TesiReach reach, TesiWideLine *line);
 TesiWideWindow tesi_wide_part(const TesiWideLine *line, int part);
 /* The part with the layers added. What would reach around a ring is all of it. */
@@ -46,15 +37,11 @@ bool tesi_wide_is_round(const TesiWideLine *line, TesiWideWindow wide);
 /* The entries of a piece in wide vectors. */
 int64_t tesi_wide_length(const TesiWidePiece *piece, const TesiWideLine line[3]);
 
-/* What follows does not continue the last block. */
-void tesi_wide_begin_piece(TesiWideBlocks *blocks);
-/* Appends; a block that continues the last one becomes part of it. */
-void tesi_wide_add_block(TesiWideBlocks *blocks, int64_t from, int64_t to, int64_t count);
 /* Appends the entries of the rank's vectors: from there to wide vectors. */
-void tesi_wide_add_own(const TesiWidePiece *piece, const TesiWideLine line[3], TesiWideBlocks *blocks);
+void tesi_wide_add_own(const TesiWidePiece *piece, const TesiWideLine line[3], TesiMoveList *blocks);
 /* Appends the entries that the wide box of the rank with parts `to` needs of the rank with parts `from`: from wide
  * vectors there to wide vectors here. The piece begins at `at` in the vector that is this rank's. */
 void tesi_wide_add_needed(const TesiWidePiece *piece, const TesiWideLine line[3], const int from[3],
-                          const int to[3], int64_t at, TesiWideBlocks *blocks);
+                          const int to[3], int64_t at, TesiMoveList *blocks);
 
 #endif

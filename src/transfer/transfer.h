@@ -45,7 +45,7 @@ typedef struct TesiTransferTable {
 struct TesTransfer {
   const TesiTransferTable *table;
   const TesiTransferTable *local; /* of kind box on several ranks: the kind's own, of this rank's cells */
-  void *owned;                    /* there: a fine vector with zeros in what others own */
+  struct TesiTransferShare *share; /* there: what this rank owns of fine vectors (transfer_ranks.c) */
   TesContext *context;
   TesSpace *coarse, *fine;
   int64_t coarse_length, fine_length;
