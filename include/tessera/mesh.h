@@ -189,7 +189,9 @@ typedef struct TesMeshInfo {
   const int8_t *levels;         /**< [cells]; NULL except for forests */
   int cells_along[3];           /**< kind box: cells in each direction, 1 from dim on; other kinds: 0 */
   const double *coordinates[3]; /**< kind box: coordinates of the vertices, [cells_along[d] + 1]; other kinds: NULL */
-  int64_t all_cells;            /**< cells of all ranks; the other numbers are this rank's */
+  int64_t all_cells;            /**< cells of all ranks; the other numbers are this rank's, but for: */
+  int all_along[3];             /**< kind box: cells of all ranks in each direction; other kinds: 0 */
+  int ranks_along[3]; /**< kind box: the parts into which ranks cut each direction; other kinds: 0 */
 } TesMeshInfo;
 TesMeshInfo tes_mesh_info(const TesMesh *mesh);
 

@@ -6,8 +6,8 @@
 enum { TESK_OWNED = 4 };
 typedef struct TeskOwned {
   long long first[TESK_OWNED], end[TESK_OWNED]; /* ranges */
-  /* Of a range, in a box that ranks cut by a grid: the entries of a run, the runs of a plane, and from one run and plane
-   * to the next; run 0: all entries of the range. */
+  /* Of a range, in a box that ranks cut by a grid: the entries of a run, the runs of a plane, and from one run and one
+   * plane to the next; run 0: all entries of the range. */
   long long run[TESK_OWNED], rows[TESK_OWNED], stride[TESK_OWNED], plane[TESK_OWNED];
 } TeskOwned;
 

@@ -44,7 +44,7 @@ typedef struct TesiTransferTable {
 
 struct TesTransfer {
   const TesiTransferTable *table;
-  const TesiTransferTable *local; /* of kind box on several ranks: the kind's own, of this rank's cells */
+  const TesiTransferTable *local;  /* of kind box on several ranks: the kind's own, of this rank's cells */
   struct TesiTransferShare *share; /* there: what this rank owns of fine vectors (transfer_ranks.c) */
   TesContext *context;
   TesSpace *coarse, *fine;
