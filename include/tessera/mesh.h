@@ -100,7 +100,7 @@ typedef struct TesMeshDesc {
   const double *coordinates[3];
   /** Kind box on several ranks: how many of them there are along each direction, which is cut into as many parts; their
    *  product is the number of ranks. All 0: the last direction alone is cut. Other than the last direction is cut for
-   *  spaces of element q with one component. */
+   *  poisson with element q. */
   int ranks_along[3];
   /** Ball, shell: centre, radius (0 means 1), inner radius of the shell (0 means half the radius). */
   double centre[3], radius, inner_radius;
