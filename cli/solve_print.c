@@ -52,15 +52,12 @@ static void print_direction(const Solve *s, int d) {
 
 /* "8 x 8" for a box, "64" for other meshes. */
 static void count_cells(const TesMesh *mesh, char text[64]) {
-  TesMeshInfo info = tes_mesh_info(mesh);
-  int64_t layer = 1;
-  for (int d = 0; d + 1 < info.dim; d++) layer *= info.cells_along[d];
-  if (info.kind == TES_MESH_BOX) info.cells_along[info.dim - 1] = (int)(info.all_cells / layer);
+  const TesMeshInfo info = tes_mesh_info(mesh);
   if (info.kind != TES_MESH_BOX)
     snprintf(text, 64, "%lld", (long long)info.all_cells);
   else
-    snprintf(text, 64, info.dim == 2 ? "%d x %d" : "%d x %d x %d", info.cells_along[0], info.cells_along[1],
-             info.cells_along[2]);
+    snprintf(text, 64, info.dim == 2 ? "%d x %d" : "%d x %d x %d", info.all_along[0], info.all_along[1],
+             info.all_along[2]);
 }
 
 void solve_print_problem(const Solve *s) {
@@ -87,6 +84,9 @@ void solve_print_problem(const Solve *s) {
   if (cli_ranks())
     solve_log(s, TES_LOG_INFO, "ranks     %d, %d thread%s each", tes_communicator_size(cli_ranks()),
               tes_context_threads(s->context), tes_context_threads(s->context) > 1 ? "s" : "");
+  if (cli_ranks() && is_box(s))
+    solve_log(s, TES_LOG_DETAIL, mesh.dim == 2 ? "  grid    %d x %d" : "  grid    %d x %d x %d",
+              mesh.ranks_along[0], mesh.ranks_along[1], mesh.ranks_along[2]);
   for (int d = 0; d < mesh.dim && is_box(s) && !cli_ranks(); d++) print_direction(s, d);
 }
 

@@ -40,8 +40,8 @@ static TesiLayout *layout_of(int64_t n, bool partly) {
   if (!partly) return NULL;
   assert_ok(ctx, tesi_layout_create_plain(ctx, n, &layout));
   layout->blocks = 2;
-  layout->block[0] = (TesiOwned){0, n / 3, 0};
-  layout->block[1] = (TesiOwned){n / 2, n - n / 2, n / 3};
+  layout->block[0] = tesi_owned(0, n / 3, 0);
+  layout->block[1] = tesi_owned(n / 2, n - n / 2, n / 3);
   layout->owned = n / 3 + n - n / 2;
   return layout;
 }

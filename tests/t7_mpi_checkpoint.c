@@ -1,5 +1,5 @@
 /* Run: ctest -R t7_mpi_checkpoint. Files of several ranks and of one: the same arrays, and each reads the other's.
- * Ranks: 2 3 */
+ * Ranks: 2 3 4 */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,15 +17,18 @@ static char of_one[200], of_all[200];
 typedef struct Case {
   TesMeshDesc mesh;
   int degree, components;
+  bool gridded; /* ranks cut the first two directions of a box */
 } Case;
 
 static const Case cases[] = {
-    {{.kind = TES_MESH_FOREST, .dim = 2, .cells = {5, 3}, .refine = 1, .periodic = {true}}, 3, 1},
-    {{.kind = TES_MESH_FOREST, .domain = TES_DOMAIN_BALL, .dim = 3}, 2, 3},
-    {{.kind = TES_MESH_FOREST, .domain = TES_DOMAIN_L_SHAPE, .dim = 3, .refine = 1}, 1, 2},
-    {{.kind = TES_MESH_FOREST, .dim = 3, .cells = {2, 1, 1}}, 4, 1},
-    {{.kind = TES_MESH_BOX, .dim = 3, .cells = {3, 2, 7}}, 2, 1},
-    {{.kind = TES_MESH_BOX, .dim = 2, .cells = {4, 6}}, 5, 2},
+    {{.kind = TES_MESH_FOREST, .dim = 2, .cells = {5, 3}, .refine = 1, .periodic = {true}}, 3, 1, false},
+    {{.kind = TES_MESH_FOREST, .domain = TES_DOMAIN_BALL, .dim = 3}, 2, 3, false},
+    {{.kind = TES_MESH_FOREST, .domain = TES_DOMAIN_L_SHAPE, .dim = 3, .refine = 1}, 1, 2, false},
+    {{.kind = TES_MESH_FOREST, .dim = 3, .cells = {2, 1, 1}}, 4, 1, false},
+    {{.kind = TES_MESH_BOX, .dim = 3, .cells = {3, 2, 7}}, 2, 1, false},
+    {{.kind = TES_MESH_BOX, .dim = 2, .cells = {4, 6}}, 5, 2, false},
+    {{.kind = TES_MESH_BOX, .dim = 3, .cells = {3, 2, 7}}, 2, 1, true},
+    {{.kind = TES_MESH_BOX, .dim = 2, .cells = {5, 6}}, 3, 2, true},
 };
 
 typedef struct Made {
@@ -61,7 +64,12 @@ static void refine(TesContext *ctx, TesMesh **mesh) {
 static Made make(TesContext *ctx, const Case *c) {
   Made m;
   uint8_t given[64] = {1, 2, 1};
-  assert_ok(ctx, tes_mesh_create(ctx, &c->mesh, &m.mesh));
+  TesMeshDesc mesh = c->mesh;
+  if (c->gridded && ctx == together) {
+    mesh.ranks_along[0] = world->size % 2 ? world->size : 2;
+    mesh.ranks_along[1] = world->size / mesh.ranks_along[0];
+  }
+  assert_ok(ctx, tes_mesh_create(ctx, &mesh, &m.mesh));
   if (c->mesh.kind == TES_MESH_FOREST && c->mesh.cells[1] != 1) refine(ctx, &m.mesh);
   const TesSpaceDesc desc = {.mesh = m.mesh, .degree = c->degree, .components = c->components, .given = given};
   assert_ok(ctx, tes_space_create(ctx, &desc, &m.space));
@@ -165,8 +173,8 @@ static void files_of_one_and_of_several_are_the_same(void **state) {
 static void boxes_become_trees_and_trees_boxes(void **state) {
   (void)state;
   static const Case boxes[] = {
-      {{.kind = TES_MESH_BOX, .dim = 2, .cells = {6, 4}, .upper = {2, 1}}, 3, 2},
-      {{.kind = TES_MESH_BOX, .dim = 3, .cells = {4, 2, 2}, .periodic = {true}}, 2, 1}};
+      {{.kind = TES_MESH_BOX, .dim = 2, .cells = {6, 4}, .upper = {2, 1}}, 3, 2, false},
+      {{.kind = TES_MESH_BOX, .dim = 3, .cells = {4, 2, 2}, .periodic = {true}}, 2, 1, false}};
   for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
     Case trees = boxes[i], other = boxes[i];
     trees.mesh.kind = TES_MESH_FOREST;

@@ -16,7 +16,7 @@ static void as_measured(void **state) {
   (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const TesiScalingMachine m = tesi_scaling_machine(true, rows[i].layers == 0, 16);
-    const TesiScalingProblem p = {rows[i].unknowns, 3, 4, rows[i].layers, 1};
+    const TesiScalingProblem p = {rows[i].unknowns, 3, 4, rows[i].layers, 1, {0}};
     const double one = 1e3 * tesi_scaling_seconds(&m, &p, 1, NULL),
                  two = 1e3 * tesi_scaling_seconds(&m, &p, 2, NULL);
     assert_near(one, rows[i].one, rows[i].within * rows[i].one);
@@ -35,14 +35,14 @@ static void as_any_model(void **state) {
     for (int ranks = 1; ranks <= 64; ranks *= 2) {
       double before = 0, gained = 0;
       for (double cells = 64; cells <= 1024; cells *= 2) {
-        const TesiScalingProblem p = {pow(cells * 3, dim), dim, 3, trees ? 0 : cells, 1};
+        const TesiScalingProblem p = {pow(cells * 3, dim), dim, 3, trees ? 0 : cells, 1, {0}};
         const double seconds = tesi_scaling_seconds(&m, &p, ranks, NULL),
                      gain = tesi_scaling_seconds(&m, &p, 1, NULL) / seconds;
         assert_true(seconds > before && gain >= gained * (1 - 1e-12) && gain <= ranks * (1 + 1e-12));
         before = seconds, gained = gain;
       }
     }
-    const TesiScalingProblem thin = {1e6, dim, 2, 4, 1};
+    const TesiScalingProblem thin = {1e6, dim, 2, 4, 1, {0}};
     assert_true(isinf(tesi_scaling_seconds(&m, &thin, 5, NULL)) != 0);
     assert_true(isfinite(tesi_scaling_seconds(&m, &thin, 4, NULL)) != 0);
   }
@@ -55,13 +55,13 @@ static void tables(void **state) {
                          "data: {f: 1}\nboundary: {all: {dirichlet: 0}}\n");
   assert_run("check box.yaml --ranks 1,2,128 --device cuda", 0);
   const TesiScalingMachine m = tesi_scaling_machine(true, false, 1);
-  const TesiScalingProblem p = {255. * 255 * 255, 3, 4, 64, 1};
+  const TesiScalingProblem p = {255. * 255 * 255, 3, 4, 64, 1, {64, 64}};
   char row[200];
   const double two = tesi_scaling_seconds(&m, &p, 2, &bound);
   snprintf(row, sizeof row, " %.3g %9.3g   %s\n", 1e3 * two, tesi_scaling_seconds(&m, &p, 1, NULL) / two,
            tesi_scaling_bound_name(bound));
   assert_output(row);
-  assert_output("more ranks than layers of cells\nbest      2\n");
+  assert_output("\nbest      128\n");
   assert_run("check box.yaml --ranks 1..3", 0);
   assert_output("for ranks on hosts like this one");
   assert_run("check box.yaml --ranks 2,0", 2);
@@ -92,7 +92,7 @@ static void second_gpu(void **state) {
   const TesiScalingMachine m = tesi_scaling_machine(true, false, 1);
   for (int below = 0; below < 2; below++) {
     const double unknowns = worth * (below ? 0.5 : 1.0);
-    const TesiScalingProblem p = {unknowns, 3, 4, cbrt(unknowns) / 4, 1};
+    const TesiScalingProblem p = {unknowns, 3, 4, cbrt(unknowns) / 4, 1, {0}};
     const double gain = tesi_scaling_seconds(&m, &p, 1, NULL) / tesi_scaling_seconds(&m, &p, 2, NULL);
     assert_int_equal(gain >= 1.5, !below);
   }

@@ -122,6 +122,7 @@ t7_periodic -
 t7_own_smoother -
 t7_mpi -
 t7_mpi_adapt -
+t7_mpi_grid -
 t7_mpi_copies -
 t7_mpi_levels -
 t7_mpi_ordered -

@@ -65,6 +65,7 @@ t5_periodic -
 t7_periodic -
 t7_mpi -
 t7_mpi_adapt -
+t7_mpi_grid -
 t7_mpi_copies -
 t7_mpi_levels -
 t7_mpi_ordered -

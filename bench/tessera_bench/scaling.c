@@ -17,10 +17,12 @@ static const double MOST_UNKNOWNS = 2.5e9;
 
 static bool add(bool trees, double dofs, const char *line, CliTable *table) {
   const TesiScalingMachine machine = tesi_scaling_machine(true, trees, 0);
+  const double cells = round(cbrt(dofs) / DEGREE);
   const TesiScalingProblem problem = {.unknowns = dofs,
                                       .dim = DIM,
                                       .degree = DEGREE,
-                                      .layers = trees ? 0 : round(cbrt(dofs) / DEGREE),
+                                      .layers = trees ? 0 : cells,
+                                      .across = {cells, cells},
                                       .weight = 1};
   const double one = tesi_scaling_seconds(&machine, &problem, 1, NULL);
   for (int gpus = 1; gpus <= MOST; gpus *= 2) {

@@ -98,6 +98,10 @@ typedef struct TesMeshDesc {
    *  from lower to upper.
    *  When given, lower[d] and upper[d] are ignored. Copied. */
   const double *coordinates[3];
+  /** Kind box on several ranks: how many of them there are along each direction, which is cut into as many parts; their
+   *  product is the number of ranks. All 0: the last direction alone is cut. Other than the last direction is cut for
+   *  poisson with element q. */
+  int ranks_along[3];
   /** Ball, shell: centre, radius (0 means 1), inner radius of the shell (0 means half the radius). */
   double centre[3], radius, inner_radius;
   /** Channel (0, length) x (0, height) (x (0, height)) with defaults 2.2 (3D: 2.5) and 0.41. The axis of the cylinder
@@ -185,7 +189,9 @@ typedef struct TesMeshInfo {
   const int8_t *levels;         /**< [cells]; NULL except for forests */
   int cells_along[3];           /**< kind box: cells in each direction, 1 from dim on; other kinds: 0 */
   const double *coordinates[3]; /**< kind box: coordinates of the vertices, [cells_along[d] + 1]; other kinds: NULL */
-  int64_t all_cells;            /**< cells of all ranks; the other numbers are this rank's */
+  int64_t all_cells;            /**< cells of all ranks; the other numbers are this rank's, but for: */
+  int all_along[3];             /**< kind box: cells of all ranks in each direction; other kinds: 0 */
+  int ranks_along[3]; /**< kind box: the parts into which ranks cut each direction; other kinds: 0 */
 } TesMeshInfo;
 TesMeshInfo tes_mesh_info(const TesMesh *mesh);
 

@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+static inline int64_t tesi_max64(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
 static inline int64_t tesi_min64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }

@@ -9,12 +9,15 @@ struct TesiGathered {
   TesContext *context;
   TesiLinks *links;
   int others;
-  int64_t own, own_first, length, most; /* most: entries of any rank */
+  int64_t own, own_first, length, most, all; /* most: entries of any rank */
   /* device: own entries; where each entry is; and of the other ranks' entries the first one
    * in the whole, and how many they are */
   void *entries, *place, *first, *count;
   /* the host, in the place of these: the lists of the caller, and a message from and to each other rank */
   const int32_t *own_entry, *places;
+  const int32_t *number; /* [all] of the caller; NULL: numbers are places */
+  void *numbers;         /* the same there */
+  void *by_number;       /* [all] in device memory or host memory, float64 or less */
   int64_t *others_first, *others_count;
   TesiMessage *message;
   double *sent, *received; /* [most], [others][most] */
@@ -98,19 +101,22 @@ done:
 }
 
 TesStatus tesi_gathered_create(TesContext *ctx, int64_t own, int64_t own_first, const int32_t *own_entry,
-                               int64_t length, const int32_t *place, TesiGathered **gathered) {
+                               int64_t length, const int32_t *place, int64_t all, const int32_t *number,
+                               TesiGathered **gathered) {
   TesStatus status = TES_OK;
   TesiGathered *g = NULL;
   *gathered = NULL;
   TES_NEW(&g);
   *g = (TesiGathered){
       .context = tesi_context_retain(ctx), .own = own, .own_first = own_first, .length = length};
-  g->own_entry = own_entry, g->places = place;
+  g->own_entry = own_entry, g->places = place, g->number = number, g->all = all;
   TES_TRY(create_links(g));
   if (tesi_has_kernels(ctx)) {
     TES_TRY(tesi_upload(ctx, own_entry, (size_t)own * sizeof *own_entry, &g->entries));
     TES_TRY(tesi_upload(ctx, place, (size_t)length * sizeof *place, &g->place));
+    if (number) TES_TRY(tesi_upload(ctx, number, (size_t)all * sizeof *number, &g->numbers));
   }
+  if (number) TES_TRY(tesi_context_device(ctx)->allocate(ctx, (size_t)all * sizeof(double), &g->by_number));
   *gathered = g;
   g = NULL;
 done:
@@ -125,7 +131,7 @@ void tesi_gathered_destroy(TesiGathered **gathered) {
   const TesiDevice *device = tesi_context_device(ctx);
   *gathered = NULL;
   tesi_links_destroy(&g->links);
-  void **all[] = {&g->entries, &g->place, &g->first, &g->count};
+  void **all[] = {&g->entries, &g->place, &g->first, &g->count, &g->numbers, &g->by_number};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) device->release(ctx, all[i]);
   tesi_free(ctx, &g->others_first);
   tesi_free(ctx, &g->others_count);
@@ -136,7 +142,20 @@ void tesi_gathered_destroy(TesiGathered **gathered) {
   tes_context_destroy(&ctx);
 }
 
-TesStatus tesi_gathered_collect(TesiGathered *g, TesPrecision precision, const void *x, void *whole) {
+/* to[i] <- x[entry[i]] */
+static TesStatus pick(const TesiGathered *g, TesPrecision precision, int64_t n, const int32_t *entry,
+                      void *entry_there, const void *x, void *to) {
+  long long length = n;
+  const size_t size = tesi_precision_size(precision);
+  void *arguments[] = {&x, &entry_there, &length, &to};
+  if (tesi_has_kernels(g->context))
+    return tesi_links_launch(g->context, TESI_PICK_ENTRIES, precision, n, arguments);
+  for (int64_t i = 0; i < n; i++)
+    memcpy((char *)to + (size_t)i * size, (const char *)x + (size_t)entry[i] * size, size);
+  return TES_OK;
+}
+
+static TesStatus collect(TesiGathered *g, TesPrecision precision, const void *x, void *whole) {
   long long own = g->own, own_first = g->own_first;
   if (!tesi_has_kernels(g->context)) {
     collect_host(g, tesi_precision_size(precision), x, whole);
@@ -146,14 +165,12 @@ TesStatus tesi_gathered_collect(TesiGathered *g, TesPrecision precision, const v
   return tesi_links_exchange(g->links, TESI_EXCHANGE_PARTS, precision, g->most, arguments);
 }
 
+TesStatus tesi_gathered_collect(TesiGathered *g, TesPrecision precision, const void *x, void *whole) {
+  const TesStatus status = collect(g, precision, x, g->number ? g->by_number : whole);
+  if (status != TES_OK || !g->number) return status;
+  return pick(g, precision, g->all, g->number, g->numbers, g->by_number, whole);
+}
+
 TesStatus tesi_gathered_cut(TesiGathered *g, TesPrecision precision, const void *whole, void *x) {
-  long long length = g->length;
-  const size_t size = tesi_precision_size(precision);
-  if (!tesi_has_kernels(g->context)) {
-    for (int64_t i = 0; i < g->length; i++)
-      memcpy((char *)x + (size_t)i * size, (const char *)whole + (size_t)g->places[i] * size, size);
-    return TES_OK;
-  }
-  void *arguments[] = {&whole, &g->place, &length, &x};
-  return tesi_links_launch(g->context, TESI_PICK_ENTRIES, precision, g->length, arguments);
+  return pick(g, precision, g->length, g->places, g->place, whole, x);
 }

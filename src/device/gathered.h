@@ -7,11 +7,13 @@
 
 typedef struct TesiGathered TesiGathered;
 
-/* Entry own_entry[i] of this rank's vectors is entry own_first + i of the whole ones, i < own: of
- * all ranks together these are all, each once. place[length]: of every entry here, where it is in the whole. Both lists
- * are to stay as long as the object. All ranks call this, and the first function below. */
+/* Entry own_entry[i] of this rank's vectors is number own_first + i of all ranks, i < own: of all ranks together these
+ * are all, each once. place[length]: of every entry here, where it is in the whole. number[all], of entries of the
+ * whole: their numbers; NULL: they are their places. The lists are to stay as long as the object. All ranks call this,
+ * and the first function below. */
 TesStatus tesi_gathered_create(TesContext *ctx, int64_t own, int64_t own_first, const int32_t *own_entry,
-                               int64_t length, const int32_t *place, TesiGathered **gathered);
+                               int64_t length, const int32_t *place, int64_t all, const int32_t *number,
+                               TesiGathered **gathered);
 void tesi_gathered_destroy(TesiGathered **gathered);
 /* whole <- the parts of all ranks; x <- this rank's entries of it. Device memory. */
 TesStatus tesi_gathered_collect(TesiGathered *gathered, TesPrecision precision, const void *x, void *whole);

@@ -8,6 +8,7 @@
 #define TESI_KERNEL_H
 
 #include "device/device.h"
+#include "kernels/owned.h"
 
 enum { TESI_OPTIONS = 44 };
 
@@ -149,6 +150,9 @@ TesStatus tesi_kernel_xpay(TesContext *ctx, TesPrecision precision, int64_t n, c
                            void *y);
 TesStatus tesi_kernel_dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
                           double *result);
+/* Over the entries that this rank owns. */
+TesStatus tesi_kernel_dot_owned(TesContext *ctx, TesPrecision precision, int64_t n, const TeskOwned *own,
+                                const void *x, const void *y, double *result);
 TesStatus tesi_kernel_maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x,
                               double *result);
 TesStatus tesi_kernel_multiply_add(TesContext *ctx, TesPrecision precision, int64_t n, double a,

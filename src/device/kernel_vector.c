@@ -21,13 +21,14 @@ typedef enum Operation {
   DIFFERENCE,
   SPLIT_SUMS,
   INVERT,
+  DOT_OWNED,
   OPERATIONS
 } Operation;
 static const char *const names[OPERATIONS] = {
-    "tesk_fill",         "tesk_copy",       "tesk_axpy",       "tesk_xpay",
-    "tesk_multiply_add", "tesk_multiply",   "tesk_combine",    "tesk_step",
-    "tesk_dot",          "tesk_sum",        "tesk_maximum",    "tesk_largest",
-    "tesk_combine_pair", "tesk_difference", "tesk_split_sums", "tesk_invert"};
+    "tesk_fill",     "tesk_copy",     "tesk_axpy",         "tesk_xpay",       "tesk_multiply_add",
+    "tesk_multiply", "tesk_combine",  "tesk_step",         "tesk_dot",        "tesk_sum",
+    "tesk_maximum",  "tesk_largest",  "tesk_combine_pair", "tesk_difference", "tesk_split_sums",
+    "tesk_invert",   "tesk_dot_owned"};
 
 static TesStatus get(TesContext *ctx, TesPrecision px, TesPrecision py, Operation operation,
                      TesiKernel **kernel) {
@@ -167,6 +168,20 @@ done:
 TesStatus tesi_kernel_dot(TesContext *ctx, TesPrecision precision, int64_t n, const void *x, const void *y,
                           double *result) {
   return reduce_pair(ctx, precision, DOT, SUM, n, x, y, NULL, result);
+}
+
+TesStatus tesi_kernel_dot_owned(TesContext *ctx, TesPrecision precision, int64_t n, const TeskOwned *own,
+                                const void *x, const void *y, double *result) {
+  TesStatus status = TES_OK;
+  const TesiKernelState *state = tesi_context_device_state(ctx);
+  long long count = n;
+  TeskOwned owned = *own;
+  TES_TRY(tesi_kernel_reserve(ctx));
+  double *partial = state->partial;
+  void *arguments[] = {&count, &owned, &x, &y, &partial};
+  TES_TRY(reduce(ctx, precision, DOT_OWNED, SUM, blocks_of(n), arguments, 1, result));
+done:
+  return status;
 }
 
 TesStatus tesi_kernel_maximum(TesContext *ctx, TesPrecision precision, int64_t n, const void *x,

@@ -5,7 +5,7 @@
 #include "device/upload.h"
 #include "device/vector.h"
 
-enum { THREADS = 256, BLOCKS = 1024, COUNTS = 4 /* TeskLinks.round */ };
+enum { THREADS = TESI_LINKS_THREADS, BLOCKS = 1024, COUNTS = 4 /* TeskLinks.round */ };
 
 void tesi_links_trade(const TesiLinks *l, size_t bytes, const void *sent, void *received) {
   const TesCommunicator *communicator = tesi_context_communicator(l->context);
@@ -98,8 +98,8 @@ static TeskLinks arguments_of(const TesiLinks *l, TesPrecision precision) {
 static TesStatus get_kernel(TesContext *ctx, TesiLinksKernel which, TesPrecision precision,
                             TesiKernel **kernel) {
   static const char *const names[TESI_LINKS_KERNELS] = {"tesk_exchange_copies", "tesk_exchange_blocks",
-                                                        "tesk_exchange_parts", "tesk_pick_entries",
-                                                        "tesk_clear_entries"};
+                                                        "tesk_exchange_parts",  "tesk_pick_entries",
+                                                        "tesk_clear_entries",   "tesk_move_ranges"};
   TesStatus status = TES_OK;
   TesiKernelState *state = tesi_context_device_state(ctx);
   TesiProgram *program;

@@ -7,6 +7,8 @@
 #include "device/kernel.h"
 #include "kernels/links_arguments.h"
 
+enum { TESI_LINKS_THREADS = 256 /* of a block */ };
+
 typedef struct TesiLink {
   int rank;
   int64_t count; /* largest number of values in one direction */
@@ -19,6 +21,7 @@ typedef enum TesiLinksKernel {
   TESI_EXCHANGE_PARTS,
   TESI_PICK_ENTRIES,
   TESI_CLEAR_ENTRIES,
+  TESI_MOVE_RANGES,
   TESI_LINKS_KERNELS
 } TesiLinksKernel;
 

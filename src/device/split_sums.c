@@ -50,13 +50,13 @@ TesStatus tesi_vector_split_sums(const TesVector *x, const TesVector *b, const T
     status = sum_range(x, b, r, split, sums);
   } else {
     sums[0] = sums[1] = 0;
-    for (int i = 0; i < layout->blocks && status == TES_OK; i++) {
-      const TesiOwned *own = &layout->block[i];
-      const TesVector of[3] = {tesi_vector_range(x, own->start, own->owned),
-                               tesi_vector_range(b, own->start, own->owned),
-                               tesi_vector_range(r, own->start, own->owned)};
+    for (int64_t i = 0, runs = tesi_layout_runs(layout); i < runs && status == TES_OK; i++) {
+      const TesiOwned own = tesi_layout_run(layout, i);
+      const TesVector of[3] = {tesi_vector_range(x, own.start, own.owned),
+                               tesi_vector_range(b, own.start, own.owned),
+                               tesi_vector_range(r, own.start, own.owned)};
       double part[2] = {0, 0};
-      status = sum_range(&of[0], &of[1], &of[2], own->start < split ? own->owned : 0, part);
+      status = sum_range(&of[0], &of[1], &of[2], own.start < split ? own.owned : 0, part);
       sums[0] += part[0], sums[1] += part[1];
     }
   }

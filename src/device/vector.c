@@ -49,10 +49,14 @@ done:
 }
 
 TeskOwned tesi_layout_ranges(const TesiLayout *layout) {
-  TeskOwned own = {{0}, {0}};
+  TeskOwned own = {.first = {0}};
   for (int i = 0; i < layout->blocks && i < TESK_OWNED; i++) {
-    own.first[i] = layout->block[i].start;
-    own.end[i] = own.first[i] + layout->block[i].owned;
+    const TesiOwned *block = &layout->block[i], last = tesi_owned_run(block, tesi_owned_runs(block) - 1);
+    own.first[i] = block->start;
+    own.end[i] = last.start + last.owned;
+    if (!block->rows[0]) continue;
+    own.run[i] = block->run, own.rows[i] = block->rows[0];
+    own.stride[i] = block->stride[0], own.plane[i] = block->stride[1];
   }
   return own;
 }
@@ -240,34 +244,73 @@ TesStatus tes_vector_xpay(const TesVector *x, double a, TesVector *y) {
   return tesi_context_device(y->context)->xpay(y->context, y->precision, y->length, x->data, a, y->data);
 }
 
-/* Ranges of the entries that are owned: blocks that follow one another are one. */
-static int owned_ranges(const TesVector *x, TesiOwned range[TESI_BLOCKS]) {
-  const TesiLayout *layout = x->layout;
-  int ranges = 0;
-  range[0] = (TesiOwned){0, x->length, 0};
-  if (!layout || layout->owned == layout->length) return 1;
-  for (int b = 0; b < layout->blocks; b++) {
-    const TesiOwned *block = &layout->block[b], *last = &range[tesi_max(ranges - 1, 0)];
-    if (ranges && last->start + last->owned == block->start)
-      range[ranges - 1].owned += block->owned;
-    else
-      range[ranges++] = *block;
-  }
-  return ranges;
+static TesStatus dot_of_range(const TesVector *x, const TesVector *y, int64_t first, int64_t end, double *dot) {
+  const TesVector of_x = tesi_vector_range(x, first, end - first),
+                  of_y = tesi_vector_range(y, first, end - first);
+  double part = 0;
+  const TesStatus status =
+      tesi_context_device(y->context)->dot(y->context, y->precision, of_y.length, of_x.data, of_y.data, &part);
+  *dot += part;
+  return status;
 }
 
+/* Over many runs, on the host: sums are over parts of the runs, whose length depends on their number alone. */
+enum { PARTS = 256 };
+typedef struct Runs {
+  const TesiLayout *layout;
+  const TesVector *x, *y;
+  int64_t runs;
+  double *sum; /* [PARTS] */
+} Runs;
+
+static void add_runs(const void *data, TesiSpan span) {
+  const Runs *s = data;
+  for (int64_t part = span.first; part < span.end; part++) {
+    s->sum[part] = 0;
+    for (int64_t r = s->runs * part / PARTS; r < s->runs * (part + 1) / PARTS; r++) {
+      const TesiOwned own = tesi_layout_run(s->layout, r);
+      double sum = 0;
+      if (s->y->precision == TES_DOUBLE) {
+        const double *x = (const double *)s->x->data + own.start, *y = (const double *)s->y->data + own.start;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < own.owned; i++) sum += x[i] * y[i];
+      } else {
+        const float *x = (const float *)s->x->data + own.start, *y = (const float *)s->y->data + own.start;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = 0; i < own.owned; i++) sum += (double)x[i] * (double)y[i];
+      }
+      s->sum[part] += sum;
+    }
+  }
+}
+
+/* Runs that follow one another are one. */
 static TesStatus dot_of_owned(const TesVector *x, const TesVector *y, double *dot) {
-  const TesiDevice *device = tesi_context_device(y->context);
+  const TesiLayout *layout = (y->layout ? y : x)->layout;
   TesStatus status = TES_OK;
-  TesiOwned block[TESI_BLOCKS];
-  const int blocks = owned_ranges(y->layout ? y : x, block);
   *dot = 0;
-  for (int b = 0; b < blocks && status == TES_OK; b++) {
-    const TesVector of_x = tesi_vector_range(x, block[b].start, block[b].owned),
-                    of_y = tesi_vector_range(y, block[b].start, block[b].owned);
-    double part = 0;
-    status = device->dot(y->context, y->precision, of_y.length, of_x.data, of_y.data, &part);
-    *dot += part;
+  if (!layout || layout->owned == layout->length) return dot_of_range(x, y, 0, y->length, dot);
+  const int64_t runs = tesi_layout_runs(layout);
+  if (runs > TESI_BLOCKS && !tesi_has_kernels(y->context)) {
+    double sum[PARTS];
+    tesi_team_for(tesi_team_threads(y->context, layout->owned), PARTS, add_runs,
+                  &(Runs){.layout = layout, .x = x, .y = y, .runs = runs, .sum = sum});
+    for (int i = 0; i < PARTS; i++) *dot += sum[i];
+    return TES_OK;
+  }
+  if (runs > TESI_BLOCKS) {
+    const TeskOwned own = tesi_layout_ranges(layout);
+    return tesi_kernel_dot_owned(y->context, y->precision, y->length, &own, x->data, y->data, dot);
+  }
+  for (int64_t r = 0; r < runs && status == TES_OK;) {
+    TesiOwned own = tesi_layout_run(layout, r);
+    const int64_t first = own.start;
+    int64_t end;
+    do {
+      end = own.start + own.owned;
+      if (++r < runs) own = tesi_layout_run(layout, r);
+    } while (r < runs && own.start == end);
+    status = dot_of_range(x, y, first, end, dot);
   }
   return status;
 }

@@ -78,20 +78,19 @@ done:
 
 const char *const tesi_checkpoint_axes[3] = {"x", "y", "z"};
 
-/* The last direction is cut between ranks: each rank has the coordinates after those of the previous rank. */
 static TesStatus put_box(TesiStore *store, const TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const TesMesh *mesh = s->mesh;
+  double *x = NULL;
   for (int d = 0; d < s->dim; d++) {
-    const int known = mesh->window[d].first > 0, cut = d == s->dim - 1;
-    const int64_t count = mesh->box[d] + 1 - known;
-    const void *const own = mesh->coordinates[d] + known;
-    TES_TRY(cut ? tesi_store_put_parts(store, tesi_checkpoint_axes[d], TESI_STORE_DOUBLE, 1, &count, &own)
-                : tesi_store_put(store, tesi_checkpoint_axes[d], TESI_STORE_DOUBLE, count, own));
+    tesi_free(ctx, &x);
+    TES_TRY(tesi_agree(ctx, tesi_mesh_gather_vertices(mesh, d, &x)));
+    TES_TRY(tesi_store_put(store, tesi_checkpoint_axes[d], TESI_STORE_DOUBLE, mesh->window[d].cells + 1, x));
   }
   TES_TRY(tesi_store_put(store, "dirichlet", TESI_STORE_BYTES, 2 * s->dim + 1, s->given));
 done:
+  tesi_free(ctx, &x);
   return status;
 }
 
@@ -134,7 +133,7 @@ static TesStatus put_values(TesiStore *store, const char *name, const TesSpace *
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
   const int blocks = s->scalars;
-  const int64_t own = order->entry ? blocks * order->own : 0;
+  const int64_t own = order->entry || order->grid ? blocks * order->own : 0;
   int64_t count[TESI_SCALARS + 1];
   const void *part[TESI_SCALARS + 1];
   double *packed = NULL;
@@ -146,7 +145,8 @@ static TesStatus put_values(TesiStore *store, const char *name, const TesSpace *
     const TesiOwned *block = &s->scalar[b]->layout->block[0];
     count[b] = s->element->nodal ? order->own : block->owned; /* components of element rt differ */
     part[b] = own ? packed + b * order->own : of + block->start;
-    for (int64_t i = 0; own && i < order->own; i++) packed[b * order->own + i] = of[order->entry[i]];
+    if (order->grid) TES_TRY(tesi_file_order_slab(order, of, packed + b * order->own));
+    for (int64_t i = 0; order->entry && i < order->own; i++) packed[b * order->own + i] = of[order->entry[i]];
   }
   TES_TRY(tesi_store_put_parts(store, name, TESI_STORE_DOUBLE, blocks + 1, count, part));
 done:

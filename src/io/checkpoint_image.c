@@ -243,6 +243,7 @@ static TesStatus make_box_space(TesiImage *m, TesSpace **space) {
     desc.cells[d] = (int)h[W_BOX + d];
     desc.periodic[d] = h[W_PERIODIC + d] != 0;
     desc.coordinates[d] = m->coordinates[d];
+    if (m->wanted && m->wanted->kind == TES_MESH_BOX) desc.ranks_along[d] = m->wanted->window[d].parts;
   }
   TES_TRY(tes_mesh_create(ctx, &desc, &mesh));
   TES_TRY(tes_space_create(ctx,

@@ -44,27 +44,35 @@ TESK_KERNEL(tesk_exchange_copies, THREADS, 1, (int)phases, (TeskLinks)links, (re
   if (phases == TESK_LINKS_BOTH) end_round(links, round);
 }
 
-/* Each link has `pieces` blocks, [link][piece]. given[] numbers of x from give[] on are sent, one block after the
- * other, and taken[] numbers are received into x from take[] on. */
+/* Entries of ranges, which `teams` teams of blocks take in turn: few long ranges all blocks together. */
+#define MEMBERS(teams) (((int)gridDim.x - (int)blockIdx.x % (teams) + (teams)-1) / (teams))
+#define EACH_OF_TEAM(i, n, teams)                                                                            \
+  for (long long i = (long long)(blockIdx.x / (teams)) * THREADS + threadIdx.x; i < (n);                     \
+       i += (long long)MEMBERS(teams) * THREADS)
+
+/* Each link has `pieces` blocks, [link][piece]. given[] numbers of x from give[] on are sent to sent[] of the link, and
+ * taken[] numbers are received from received[] on into x from take[] on. */
 TESK_KERNEL(tesk_exchange_blocks, THREADS, 1, (int)phases, (TeskLinks)links, (real *)x,
-            (const long long *)give, (const long long *)given, (const long long *)take,
-            (const long long *)taken, (int)pieces) {
+            (const long long *)give, (const long long *)given, (const long long *)sent,
+            (const long long *)take, (const long long *)taken, (const long long *)received, (int)pieces,
+            (int)most) {
   const unsigned round = *links.round + 1;
+  const int teams = most < (int)gridDim.x ? most : (int)gridDim.x, team = (int)blockIdx.x % teams;
   if (phases & TESK_LINKS_PACK)
     for (int l = 0; l < links.links; l++) {
-      real *out = out_of(links, round, l);
-      for (int p = l * pieces; p < (l + 1) * pieces; out += given[p], p++) {
+      for (int p = l * pieces + team; p < (l + 1) * pieces; p += teams) {
+        real *out = out_of(links, round, l) + sent[p];
         const real *from = x + give[p];
-        EACH(i, given[p]) out[i] = from[i];
+        EACH_OF_TEAM(i, given[p], teams) out[i] = from[i];
       }
     }
   if (phases == TESK_LINKS_BOTH) meet(links, round);
   if (phases & TESK_LINKS_TAKE)
     for (int l = 0; l < links.links; l++) {
-      const real *in = in_of(links, round, l);
-      for (int p = l * pieces; p < (l + 1) * pieces; in += taken[p], p++) {
+      for (int p = l * pieces + team; p < (l + 1) * pieces; p += teams) {
+        const real *in = in_of(links, round, l) + received[p];
         real *to = x + take[p];
-        EACH(i, taken[p]) to[i] = in[i];
+        EACH_OF_TEAM(i, taken[p], teams) to[i] = in[i];
       }
     }
   if (phases == TESK_LINKS_BOTH) end_round(links, round);
@@ -101,4 +109,13 @@ TESK_KERNEL(tesk_pick_entries, THREADS, 1, (const real *TESK_RESTRICT)x, (const 
 /* x[entry[i]] <- 0 */
 TESK_KERNEL(tesk_clear_entries, THREADS, 1, (real *)x, (const int *TESK_RESTRICT)entry, (long long)count) {
   EACH(i, count) x[entry[i]] = 0;
+}
+
+/* Ranges of count[] entries, a block each in turn: how = 0: y[to ..] <- x[from ..]; 1: y <- 0; 2: y <- y - x. x and y
+ * may be one where ranges are in their place. */
+TESK_KERNEL(tesk_move_ranges, THREADS, 1, (const real *)x, (const long long *)from, (real *)y,
+            (const long long *)to, (const long long *)count, (long long)ranges, (int)how) {
+  for (long long p = blockIdx.x; p < ranges; p += gridDim.x)
+    for (long long i = threadIdx.x; i < count[p]; i += THREADS)
+      y[to[p] + i] = how == 1 ? 0 : how == 2 ? y[to[p] + i] - x[from[p] + i] : x[from[p] + i];
 }

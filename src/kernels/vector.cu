@@ -3,6 +3,8 @@
 
 #define THREADS 256
 #include "sums.h"
+#define ranked 1
+#include "owned.h"
 
 TESK_KERNEL(tesk_fill, THREADS, 1, (long long)n, (double)a, (real_out *)y) {
   FOR_EACH(i, n) y[i] = (real_out)a;
@@ -93,6 +95,15 @@ TESK_KERNEL(tesk_dot, THREADS, 1, (long long)n, (const real *)x, (const real *)y
   TESK_SHARED(memory);
   double *sums = (double *)memory, sum = 0;
   FOR_EACH(i, n) sum += (double)x[i] * (double)y[i];
+  add_to_first(sum, sums);
+  if (threadIdx.x == 0) partial[blockIdx.x] = sums[0];
+}
+
+TESK_KERNEL(tesk_dot_owned, THREADS, 1, (long long)n, (TeskOwned)own, (const real *)x, (const real *)y,
+            (double *)partial) {
+  TESK_SHARED(memory);
+  double *sums = (double *)memory, sum = 0;
+  FOR_EACH(i, n) if (owns(&own, i)) sum += (double)x[i] * (double)y[i];
   add_to_first(sum, sums);
   if (threadIdx.x == 0) partial[blockIdx.x] = sums[0];
 }

@@ -35,7 +35,7 @@ done:
 
 static TesiOwned owned_of(const TesSolver *s) {
   const TesiLayout *layout = s->p->layout;
-  return s->device->sums ? layout->block[0] : (TesiOwned){0, s->desc.op->length, 0};
+  return s->device->sums ? layout->block[0] : tesi_owned(0, s->desc.op->length, 0);
 }
 
 TesStatus tesi_cg_device_step(void *iteration) {

@@ -19,10 +19,6 @@ typedef struct Pass {
   double (*sums)[2];
 } Pass;
 
-static int64_t most(int64_t a, int64_t b) {
-  return a > b ? a : b;
-}
-
 /* z[i], as double, of a piece. */
 static const double *piece_of(const Pass *p, int64_t first, int64_t n, double *buffer) {
   const float *z = (const float *)p->z + first;
@@ -44,8 +40,12 @@ static double product_of_owned(const Pass *p, int64_t first, int64_t n, const do
   if (!p->layout) return product(n, a, b);
   for (int k = 0; k < p->layout->blocks; k++) {
     const TesiOwned *own = &p->layout->block[k];
-    const int64_t begin = most(first, own->start), end = tesi_min64(first + n, own->start + own->owned);
-    if (begin < end) sum += product(end - begin, a + begin - first, b + begin - first);
+    for (int64_t r = tesi_owned_run_at(own, first), runs = tesi_owned_runs(own); r < runs; r++) {
+      const TesiOwned run = tesi_owned_run(own, r);
+      const int64_t begin = tesi_max64(first, run.start), end = tesi_min64(first + n, run.start + run.owned);
+      if (begin >= end) break;
+      sum += product(end - begin, a + begin - first, b + begin - first);
+    }
   }
   return sum;
 }

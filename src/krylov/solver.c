@@ -70,7 +70,8 @@ static bool is_queued(const TesSolver *s) {
   const int blocks = s->desc.method == TES_METHOD_CG      ? 1
                      : s->desc.method == TES_METHOD_GMRES ? TESK_OWNED
                                                           : 0;
-  return tesi_links_queued(s->context) && space && space->layout->blocks <= blocks;
+  return tesi_links_queued(s->context) && space && space->layout->blocks <= blocks &&
+         (s->desc.method != TES_METHOD_CG || tesi_layout_runs(space->layout) == 1);
 }
 
 /* Not the emulator, whose kernels are there when they are compiled. */

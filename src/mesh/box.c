@@ -84,19 +84,42 @@ static int unit_of_cuts(int n, int ranks, int dim, double cells) {
   return best;
 }
 
-/* Ranks have layers of the last direction. */
-static TesStatus cut(TesMesh *mesh) {
+/* cells: of all of the box. */
+static TesStatus cut_direction(TesMesh *mesh, int d, double cells, int64_t part, int64_t parts) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  const int ranks = tesi_ranks(ctx), d = mesh->dim - 1, n = mesh->window[d].cells;
-  if (ranks == 1 || mesh->kind != TES_MESH_BOX) return TES_OK;
-  const int rank = tesi_context_communicator(ctx)->rank;
-  TES_CHECK(n >= ranks, "%d cells in direction %c are cut between ranks, of which there are %d", n, "xyz"[d],
-            ranks);
-  const int layer = unit_of_cuts(n, ranks, mesh->dim, (double)mesh->box[0] * mesh->box[1] * mesh->box[2]);
+  const int n = mesh->window[d].cells;
+  TES_CHECK(n >= parts, "%d cells in direction %c are cut between ranks, of which there are %d", n, "xyz"[d],
+            (int)parts);
+  const int layer = unit_of_cuts(n, (int)parts, mesh->dim, cells);
   const int64_t layers = n / layer;
-  mesh->window[d].first = (int)(layers * rank / ranks) * layer;
-  mesh->box[d] = (int)(layers * (rank + 1) / ranks) * layer - mesh->window[d].first;
+  mesh->window[d].part = (int)part, mesh->window[d].parts = (int)parts;
+  mesh->window[d].first = (int)(layers * part / parts) * layer;
+  mesh->box[d] = (int)(layers * (part + 1) / parts) * layer - mesh->window[d].first;
+done:
+  return status;
+}
+
+/* The ranks are a grid, x fastest; a direction that does not exist has one. */
+static TesStatus cut(TesMesh *mesh, const int along[3]) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const int ranks = tesi_ranks(ctx), last = mesh->dim - 1;
+  int parts[3] = {1, 1, 1};
+  int64_t all = 1;
+  if (mesh->kind != TES_MESH_BOX) return TES_OK;
+  for (int d = 0; d < mesh->dim; d++) {
+    TES_CHECK(along[d] >= 0, "%d ranks along direction %c, expected 0 or more", along[d], "xyz"[d]);
+    parts[d] = along[d] > 0 ? along[d] : 1;
+    all *= parts[d];
+  }
+  if (!along[last] && !along[0] && !along[1]) all = parts[last] = ranks;
+  TES_CHECK(all == ranks, "%d x %d x %d ranks along the directions of a box, of which there are %d", parts[0],
+            parts[1], parts[2], ranks);
+  if (ranks == 1) return TES_OK;
+  const double cells = (double)mesh->box[0] * mesh->box[1] * mesh->box[2];
+  for (int d = 0, rank = tesi_context_communicator(ctx)->rank; d < 3; rank /= parts[d], d++)
+    TES_TRY(cut_direction(mesh, d, cells, rank % parts[d], parts[d]));
 done:
   return status;
 }
@@ -113,9 +136,9 @@ static TesStatus create_grid(TesContext *ctx, TesMeshKind kind, const TesMeshDes
   m->cells = 1;
   for (int d = 0; d < 3; d++) {
     m->box[d] = d < dim ? desc->cells[d] << desc->refine : 1;
-    m->window[d] = (TesiWindow){0, m->box[d]};
+    m->window[d] = (TesiWindow){0, m->box[d], 1, 0};
   }
-  if (!window) TES_TRY(cut(m));
+  if (!window) TES_TRY(cut(m, desc->ranks_along));
   for (int d = 0; d < 3; d++) TES_TRY(fill(m, desc, d));
   for (int d = 0; window && d < 3; d++) m->window[d] = window[d];
   *mesh = m;
@@ -144,8 +167,8 @@ static int halved_cells(const double *x, int n) {
 
 /* Whether a cut parts two cells that would be one. */
 static bool parts_pairs(const TesMesh *mesh, int d) {
-  const bool whole = mesh->box[d] == mesh->window[d].cells;
-  return tesi_reduce_any(mesh->context, !whole && (mesh->window[d].first % 2 || mesh->box[d] % 2));
+  return tesi_reduce_any(mesh->context,
+                         tesi_mesh_parted(mesh, d) && (mesh->window[d].first % 2 || mesh->box[d] % 2));
 }
 
 /* Those of the directions that can still be halved in which cells are narrow, by their mean widths. Neighbours
@@ -156,7 +179,7 @@ static void choose_directions(const TesMesh *mesh, bool halve[3]) {
   double width[3], narrow = INFINITY;
   for (int d = 0; d < mesh->dim; d++) {
     width[d] = mesh->coordinates[d][mesh->box[d]] - mesh->coordinates[d][0];
-    if (mesh->box[d] < mesh->window[d].cells) tesi_reduce(mesh->context, TESI_SUM, 1, &width[d]);
+    if (tesi_mesh_parted(mesh, d)) tesi_mesh_sum_parts(mesh, d, 1, &width[d]);
     width[d] /= mesh->window[d].cells; /* of all ranks */
     halve[d] = can_be_halved(mesh->window[d].cells) && !parts_pairs(mesh, d);
     if (halve[d]) narrow = fmin(narrow, width[d]);
@@ -169,7 +192,7 @@ TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse) {
   TesStatus status = TES_OK;
   double *halved[3] = {NULL, NULL, NULL};
   TesMeshDesc desc = {.dim = mesh->dim, .geometry_degree = mesh->geometry_degree};
-  TesiWindow window[3] = {{0, 1}, {0, 1}, {0, 1}};
+  TesiWindow window[3] = {{0, 1, 1, 0}, {0, 1, 1, 0}, {0, 1, 1, 0}};
   bool halve[3], any = false;
   *coarse = NULL;
   choose_directions(mesh, halve);
@@ -180,7 +203,7 @@ TesStatus tesi_mesh_coarsen_box(const TesMesh *mesh, TesMesh **coarse) {
     window[d] = mesh->window[d];
     if (!halve[d]) continue;
     window[d].first /= 2;
-    window[d].cells = n == mesh->window[d].cells ? cells : window[d].cells / 2;
+    window[d].cells = !tesi_mesh_parted(mesh, d) ? cells : window[d].cells / 2;
     TES_ALLOC(&halved[d], cells + 1);
     for (int i = 0; i < cells; i++) halved[d][i] = mesh->coordinates[d][2 * i];
     halved[d][cells] = mesh->coordinates[d][n];

@@ -134,6 +134,8 @@ TesMeshInfo tes_mesh_info(const TesMesh *mesh) {
   for (int d = 0; d < 3 && mesh->kind == TES_MESH_BOX; d++) {
     info.cells_along[d] = mesh->box[d];
     info.coordinates[d] = mesh->coordinates[d];
+    info.all_along[d] = mesh->window[d].cells;
+    info.ranks_along[d] = mesh->window[d].parts;
     info.all_cells = d ? info.all_cells * mesh->window[d].cells : mesh->window[d].cells;
   }
   return info;

@@ -6,10 +6,10 @@
 #include "mesh/forest/forest_p4est.h"
 #include "tessera/mesh.h"
 
-/* Which cells of a direction of a box are here: `box[d]` of them, of all ranks' `cells`, from number `first` on. On one
- * rank: all. */
+/* Which cells of a direction of a box are here: `box[d]` of them, of all ranks' `cells`, from number `first` on. The
+ * direction is cut into `parts` parts; this rank has part number `part`. On one rank: all, one part. */
 typedef struct TesiWindow {
-  int first, cells;
+  int first, cells, parts, part;
 } TesiWindow;
 
 enum { TESI_MESH_VIEWS = 21 /* degrees to 20 */ };
@@ -68,8 +68,12 @@ TesStatus tesi_mesh_new(TesContext *ctx, TesMeshKind kind, int dim, int geometry
 /* The mesh of all ranks, in a context of one rank (tesi_context_create_alone()): of kinds box and forest. All ranks
  * call it. */
 TesStatus tesi_mesh_gather(const TesMesh *mesh, TesContext *alone, TesMesh **whole);
-/* *x <- the vertices of all ranks in the direction of a box that is cut. */
-TesStatus tesi_mesh_gather_vertices(const TesMesh *mesh, double **x);
+/* *x <- the vertices of all ranks in a direction of a box. */
+TesStatus tesi_mesh_gather_vertices(const TesMesh *mesh, int d, double **x);
+/* *first [parts + 1] <- the first cell of each part of a direction of a box, and the number of all its cells. */
+TesStatus tesi_mesh_gather_parts(const TesMesh *mesh, int d, int **first);
+/* values[n] <- their sums over the parts of a direction of a box. All ranks call it. */
+void tesi_mesh_sum_parts(const TesMesh *mesh, int d, int n, double *values);
 
 /* The kinds; errors as tes_mesh_create(). */
 /* The grid of a box, for the kinds box and cells. */
@@ -86,9 +90,21 @@ static inline bool tesi_mesh_inside(const TesMesh *m, int face) {
   const TesiWindow *w = &m->window[face / 2];
   return m->kind == TES_MESH_BOX && (face & 1 ? w->first + m->box[face / 2] < w->cells : w->first > 0);
 }
+/* Whether ranks cut a direction of a box. */
+static inline bool tesi_mesh_parted(const TesMesh *m, int d) {
+  return m->box[d] < m->window[d].cells;
+}
+/* Whether they cut any but the last one. */
+static inline bool tesi_mesh_gridded(const TesMesh *m) {
+  return m->kind == TES_MESH_BOX && (m->window[0].parts > 1 || (m->dim == 3 && m->window[1].parts > 1));
+}
+/* The rank that has a part of each direction of a box: ranks are counted x fastest. */
+static inline int tesi_mesh_rank(const TesMesh *m, const int part[3]) {
+  return part[0] + m->window[0].parts * (part[1] + m->window[1].parts * part[2]);
+}
 /* Whether ranks cut a periodic direction of a box: they form a ring. */
 static inline bool tesi_mesh_ring(const TesMesh *m, int d) {
-  return m->box_periodic[d] && m->box[d] < m->window[d].cells;
+  return m->box_periodic[d] && tesi_mesh_parted(m, d);
 }
 /* Whether a face of a box is a cut between ranks: no boundary. */
 static inline bool tesi_mesh_cut(const TesMesh *m, int face) {

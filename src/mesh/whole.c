@@ -2,14 +2,38 @@
 #include "mesh/forest/forest.h"
 #include "parallel/rank_slices.h"
 
-TesStatus tesi_mesh_gather_vertices(const TesMesh *mesh, double **x) {
+/* Of the ranks with the same part of a direction the one counts that has the first part of the others. */
+void tesi_mesh_sum_parts(const TesMesh *mesh, int d, int n, double *values) {
+  bool counts = true;
+  for (int e = 0; e < 3; e++) counts = counts && (e == d || mesh->window[e].part == 0);
+  for (int i = 0; i < n && !counts; i++) values[i] = 0;
+  tesi_reduce(mesh->context, TESI_SUM, n, values);
+}
+
+TesStatus tesi_mesh_gather_vertices(const TesMesh *mesh, int d, double **x) {
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
-  const int d = mesh->dim - 1, first = mesh->window[d].first;
+  const int first = mesh->window[d].first;
   TES_ALLOC(x, mesh->window[d].cells + 1);
   for (int i = first > 0; i <= mesh->box[d]; i++) (*x)[first + i] = mesh->coordinates[d][i];
-  tesi_reduce(ctx, TESI_SUM, mesh->window[d].cells + 1, *x);
+  if (tesi_mesh_parted(mesh, d)) tesi_mesh_sum_parts(mesh, d, mesh->window[d].cells + 1, *x);
 done:
+  return status;
+}
+
+TesStatus tesi_mesh_gather_parts(const TesMesh *mesh, int d, int **first) {
+  TesContext *ctx = mesh->context;
+  TesStatus status = TES_OK;
+  const TesiWindow *w = &mesh->window[d];
+  double *begin = NULL;
+  TES_ALLOC(first, w->parts + 1);
+  TES_ALLOC(&begin, w->parts);
+  begin[w->part] = w->first;
+  if (tesi_mesh_parted(mesh, d)) tesi_mesh_sum_parts(mesh, d, w->parts, begin);
+  for (int i = 0; i < w->parts; i++) (*first)[i] = (int)begin[i];
+  (*first)[w->parts] = w->cells;
+done:
+  tesi_free(ctx, &begin);
   return status;
 }
 
@@ -17,16 +41,16 @@ static TesStatus gather_box(const TesMesh *mesh, TesContext *alone, TesMesh **wh
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
   TesMeshDesc desc = {.kind = TES_MESH_BOX, .dim = mesh->dim};
-  double *vertices = NULL;
-  TES_TRY(tesi_mesh_gather_vertices(mesh, &vertices));
+  double *vertices[3] = {NULL, NULL, NULL};
   for (int d = 0; d < mesh->dim; d++) {
+    TES_TRY(tesi_mesh_gather_vertices(mesh, d, &vertices[d]));
     desc.cells[d] = mesh->window[d].cells;
     desc.periodic[d] = mesh->box_periodic[d];
-    desc.coordinates[d] = d + 1 == mesh->dim ? vertices : mesh->coordinates[d];
+    desc.coordinates[d] = vertices[d];
   }
   TES_TRY(tes_mesh_create(alone, &desc, whole));
 done:
-  tesi_free(ctx, &vertices);
+  for (int d = 0; d < mesh->dim; d++) tesi_free(ctx, &vertices[d]);
   return status;
 }
 

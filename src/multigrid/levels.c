@@ -79,11 +79,12 @@ static TesStatus cuts_part_cells(const TesMesh *mesh, const TesMesh *coarse, boo
   TesStatus status = TES_OK;
   TesContext *alone = NULL;
   TesMesh *whole = NULL, *below = NULL;
-  const int d = mesh->dim - 1;
   TES_TRY(tesi_context_create_alone(ctx, &alone));
   TES_TRY(tesi_mesh_gather(mesh, alone, &whole));
   TES_TRY(tes_mesh_coarsen(whole, &below));
-  *part = below && (!coarse || below->box[d] != coarse->window[d].cells);
+  *part = below && !coarse;
+  for (int d = 0; d < mesh->dim && below && coarse; d++)
+    *part = *part || below->box[d] != coarse->window[d].cells;
 done:
   tes_mesh_destroy(&below);
   tes_mesh_destroy(&whole);

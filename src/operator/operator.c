@@ -45,6 +45,8 @@ static const char *text_of_first(unsigned terms, bool lacks) {
 
 const char *tesi_operator_refuses(const TesiOperatorKind *kind, const TesOperatorDesc *desc) {
   if (tes_space_components(desc->space) > 1 && !kind->parts) return "the space has several components";
+  if (tesi_mesh_gridded(desc->space->mesh) && kind != &tesi_operator_separable)
+    return "ranks cut the box in other directions than the last one";
   unsigned terms = 0;
   for (int i = 0; i < desc->form.terms; i++) terms |= 1u << desc->form.term[i].term;
   if (terms & ~kind->takes) return text_of_first(terms & ~kind->takes, false);

@@ -182,7 +182,7 @@ static TesStatus widen(TesOperator *op) {
   op->local = op->table;
   op->table = &of_wide;
   TES_NEW(&op->wide);
-  TES_TRY(tesi_wide_create(op, (TesiReach){.layers = 1}, &op->wide->wide));
+  TES_TRY(tesi_wide_create(op, tesi_reach(1, 2), &op->wide->wide));
   const size_t bytes = (size_t)tesi_wide_operator(op->wide->wide)->length * tesi_precision_size(op->precision);
   TES_TRY(device->allocate(ctx, bytes, &op->wide->x));
   TES_TRY(device->allocate(ctx, bytes, &op->wide->y));

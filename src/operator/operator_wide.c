@@ -1,176 +1,76 @@
 #include "operator/operator_wide.h"
 #include <string.h>
+#include "base/integer.h"
 #include "device/copies.h"
 #include "device/links.h"
 #include "device/upload.h"
+#include "operator/wide_blocks.h"
 
-/* In a ring a rank above may also be the rank below, and a wide box that is all of the ring has the layers of a rank in
- * two blocks. */
-enum { RUNS = 4 };
-
-/* Layers of entries that follow each other in two vectors. */
-typedef struct Run {
-  int64_t from, to, count;
-} Run;
-typedef struct Runs {
-  int count;
-  Run run[RUNS];
-} Runs;
-
-/* One scalar of the space, and its first entry in vectors of the rank and in wide vectors. */
-typedef struct Piece {
-  bool nodes;    /* else modes, which are in one cell each */
-  int step;      /* layers per cell */
-  int64_t layer; /* entries of one */
-  int64_t at, wide_at;
-  Runs own; /* of the rank: from its vectors to wide ones */
-} Piece;
+/* A device takes so many blocks one after the other. */
+enum { FEW = 8 };
 
 /* The traffic with another rank: from its wide vectors to wide vectors here, and the other way round. */
 typedef struct Trade {
   int rank;
-  Runs take[TESI_RT_PARTS], give[TESI_RT_PARTS];
-  int64_t count; /* the larger of the numbers sent and received */
+  TesiMoveList take, give;
+  int64_t take_first, give_first; /* those of the first piece */
+  int64_t count;                  /* the larger of the numbers sent and received */
   double *sent, *received;
 } Trade;
 
-/* The layers as blocks on devices with kernels. [trade][block]: the begin in a wide vector of the sent block and of
- * the received block, and their lengths. */
+/* The blocks of all trades on devices with kernels, [trade][block]: the begin in a wide vector of the sent block and of
+ * the received block, their lengths, and their begin in messages. */
 typedef struct Way {
   TesiLinks *links; /* NULL: there is none */
   int blocks;
+  int teams;       /* of thread blocks: many short ranges are taken by one each */
   int64_t numbers; /* about how many go, or come */
-  void *give, *given, *take, *taken;
+  void *give, *given, *sent, *take, *taken, *received;
 } Way;
 
 struct TesiWide {
   TesContext *context, *alone; /* of the ranks' box; of the wide box */
   const TesSpace *narrow;      /* the rank's */
   TesSpace *space;
-  TesOperator *op;     /* NULL: not asked for */
-  bool ends[2];        /* whether the wide box ends inside the whole box */
-  double lower, upper; /* of a ring */
-  int pieces, runs;    /* runs: the most of a piece in a trade */
-  Piece piece[TESI_RT_PARTS];
+  TesOperator *op;           /* NULL: not asked for */
+  bool ends[6];              /* whether the wide box ends at a face inside the whole box */
+  double lower[3], upper[3]; /* of rings */
+  TesiWideLine line[3];
+  int pieces;
+  TesiWidePiece piece[TESI_RT_PARTS];
+  TesiMoveList own, others; /* of the rank's vectors: to wide ones; and what other ranks own */
+  TesiMoves *move_own, *move_others;
   int trades;
   Trade *trade;
   TesiMessage *message;
   Way natural, ordered; /* on devices with kernels */
 };
 
-/* Cells in the direction that is cut: of a rank, or of its wide box. In a ring they may lie beyond the ends of the box,
- * where they stand for the cells at its other end. */
-typedef struct Window {
-  int first, end;
-} Window;
-
-/* The direction that is cut. */
-typedef struct Line {
-  int cells;
-  bool ring;
-} Line;
-
-static int64_t modulo(int64_t i, int64_t n) {
-  return (i % n + n) % n;
-}
-
-/* What would reach around a ring is all of it. */
-static Window widen(Window own, TesiReach reach, Line line) {
-  const int layers = tesi_min(reach.layers, line.cells), step = tesi_max(reach.step, 2);
-  int first = own.first - layers, end = own.end + layers;
-  if (!line.ring) first = tesi_max(first, 0), end = tesi_min(end, line.cells);
-  first -= (int)modulo(first, step);
-  return line.ring && end - first >= line.cells ? (Window){0, line.cells} : (Window){first, end};
-}
-
-/* Whether a wide box is all of a ring, and so periodic. */
-static bool is_round(Window wide, Line line) {
-  return line.ring && wide.end - wide.first == line.cells;
-}
-
-/* A ring has as many layers as cells times p->step; an open box has the layer of its last node too. */
-static int64_t count_layers(const Piece *p, Window w, Line line) {
-  return (int64_t)(w.end - w.first) * p->step + (p->nodes && !is_round(w, line));
-}
-
-/* The number of layer i of a window in the whole box. */
-static int64_t number_of(const Piece *p, Window w, Line line, int64_t i) {
-  const int64_t number = (int64_t)w.first * p->step + i;
-  return line.ring ? modulo(number, (int64_t)line.cells * p->step) : number;
-}
-
-/* The place of a layer of the whole box in a window; -1: it is not there. */
-static int64_t place_of(const Piece *p, Window w, Line line, int64_t number) {
-  const int64_t i = number - (int64_t)w.first * p->step,
-                place = line.ring ? modulo(i, (int64_t)line.cells * p->step) : i;
-  return place >= 0 && place < count_layers(p, w, line) ? place : -1;
-}
-
-/* The lower rank owns the nodes on a cut; at the seam of a ring the first one does. */
-static bool owns(const Piece *p, Window w, int64_t number) {
-  const int64_t first = (int64_t)w.first * p->step, end = (int64_t)w.end * p->step;
-  return p->nodes ? (number > first && number <= end) || (number == 0 && first == 0)
-                  : number >= first && number < end;
-}
-
-static void add_layer(Runs *runs, int64_t from, int64_t to) {
-  Run *last = runs->count ? &runs->run[runs->count - 1] : NULL;
-  if (last && from == last->from + last->count && to == last->to + last->count)
-    last->count++;
-  else if (runs->count < RUNS)
-    runs->run[runs->count++] = (Run){from, to, 1};
-}
-
-/* The layers that a wide box needs of another rank, from the wide box of that rank. */
-static Runs needed(const Piece *p, Line line, Window wide, Window other, Window other_wide) {
-  Runs runs = {0};
-  for (int64_t i = 0; i < count_layers(p, wide, line); i++) {
-    const int64_t number = number_of(p, wide, line, i);
-    if (owns(p, other, number)) add_layer(&runs, place_of(p, other_wide, line, number), i);
-  }
-  return runs;
-}
-
-/* windows[ranks] */
-static TesStatus gather_windows(const TesMesh *mesh, Window **windows) {
-  TesContext *ctx = mesh->context;
-  TesStatus status = TES_OK;
-  const int ranks = tesi_ranks(ctx), rank = tesi_context_communicator(ctx)->rank, d = mesh->dim - 1;
-  double *ends = NULL;
-  TES_ALLOC(windows, ranks);
-  TES_ALLOC(&ends, 2 * ranks);
-  ends[2 * rank] = mesh->window[d].first;
-  ends[2 * rank + 1] = mesh->window[d].first + mesh->box[d];
-  tesi_reduce(ctx, TESI_SUM, 2 * ranks, ends);
-  for (int r = 0; r < ranks; r++) (*windows)[r] = (Window){(int)ends[2 * r], (int)ends[2 * r + 1]};
-done:
-  tesi_free(ctx, &ends);
-  return status;
-}
-
 /* Kernels of patches need given values all around the box, and patches of Stokes have fewer kinds then. So where the
  * wide box ends inside the whole box, its last nodes count as given with value zero. The error of this reaches one
- * layer further than the error of a natural end. In other cases the ends are cuts. */
-static TesStatus create_space(TesiWide *w, Window wide, Line line, const double *vertices) {
+ * layer further than the error of a natural end. In other cases the ends are cuts. vertices: by direction. */
+static TesStatus create_space(TesiWide *w, double *const vertices[3]) {
   TesContext *ctx = w->alone;
   TesStatus status = TES_OK;
   const TesSpace *from = w->narrow;
-  const int d = from->dim - 1;
   const bool given_ends = tesi_has_kernels(ctx) || !from->element->nodal;
   TesMeshDesc mesh_desc = {.kind = TES_MESH_BOX, .dim = from->dim};
+  TesiWideWindow wide[3];
   uint8_t given[6];
   TesSpaceDesc space_desc = {.degree = from->degree, .given = given, .element = from->element->element};
   TesMesh *mesh = NULL;
-  for (int e = 0; e < from->dim; e++) {
-    mesh_desc.cells[e] = e == d ? wide.end - wide.first : from->mesh->box[e];
-    mesh_desc.coordinates[e] = e == d ? vertices : from->mesh->coordinates[e];
-    mesh_desc.periodic[e] = e == d ? is_round(wide, line) : from->mesh->box_periodic[e];
+  for (int d = 0; d < from->dim; d++) {
+    wide[d] = tesi_wide_window(&w->line[d], w->line[d].part);
+    mesh_desc.cells[d] = wide[d].end - wide[d].first;
+    mesh_desc.coordinates[d] = vertices[d];
+    mesh_desc.periodic[d] = tesi_wide_is_round(&w->line[d], wide[d]);
   }
   TES_TRY(tes_mesh_create(ctx, &mesh_desc, &mesh));
   memcpy(given, from->given, 2 * (size_t)from->dim);
-  if (!given_ends) mesh->window[d] = (TesiWindow){wide.first, line.cells};
-  for (int end = 0; end < 2; end++)
-    if (given_ends && w->ends[end]) given[2 * d + end] = (uint8_t)((1u << from->parts) - 1);
+  for (int d = 0; d < from->dim; d++)
+    if (!given_ends) mesh->window[d].first = wide[d].first, mesh->window[d].cells = w->line[d].cells;
+  for (int f = 0; f < 2 * from->dim; f++)
+    if (given_ends && w->ends[f]) given[f] = (uint8_t)((1u << from->parts) - 1);
   space_desc.mesh = mesh;
   TES_TRY(tes_space_create(ctx, &space_desc, &w->space));
 done:
@@ -178,52 +78,68 @@ done:
   return status;
 }
 
-/* *x <- the vertices of a wide box. */
-static TesStatus place_vertices(TesiWide *w, Window wide, Line line, double **x) {
+/* *x <- the vertices of a wide box in a direction. */
+static TesStatus place_vertices(TesiWide *w, int d, double **x) {
   const TesMesh *mesh = w->narrow->mesh;
   TesContext *ctx = mesh->context;
   TesStatus status = TES_OK;
+  const TesiWideLine *line = &w->line[d];
+  const TesiWideWindow wide = tesi_wide_window(line, line->part);
+  const bool round = tesi_wide_is_round(line, wide);
   double *all = NULL;
-  TES_TRY(tesi_mesh_gather_vertices(mesh, &all));
-  w->lower = all[0], w->upper = all[line.cells];
+  TES_TRY(tesi_mesh_gather_vertices(mesh, d, &all));
+  w->lower[d] = all[0], w->upper[d] = all[line->cells];
+  w->ends[2 * d] = line->ring ? !round : wide.first > 0;
+  w->ends[2 * d + 1] = line->ring ? !round : wide.end < line->cells;
   TES_ALLOC(x, wide.end - wide.first + 1);
   for (int v = wide.first; v <= wide.end; v++) {
-    const int rounds = v < 0 ? -1 : v > line.cells;
-    (*x)[v - wide.first] = all[v - rounds * line.cells] + rounds * (all[line.cells] - all[0]);
+    const int rounds = v < 0 ? -1 : v > line->cells;
+    (*x)[v - wide.first] = all[v - rounds * line->cells] + rounds * (all[line->cells] - all[0]);
   }
 done:
   tesi_free(ctx, &all);
   return status;
 }
 
-static int64_t count_entries(const TesiWide *w, const Runs *runs) {
+static void list_needed(const TesiWide *w, const int from[3], const int to[3], TesiMoveList *blocks,
+                        int64_t *of_first) {
+  blocks->count = 0;
+  for (int p = 0; p < w->pieces; p++) {
+    const int64_t at = w->piece[p].wide_at; /* in vectors here */
+    tesi_move_begin(blocks);
+    tesi_wide_add_needed(&w->piece[p], w->line, from, to, at, blocks);
+    if (p == 0) *of_first = blocks->count;
+  }
+}
+
+static int64_t count_entries(const TesiMoveList *blocks) {
   int64_t count = 0;
-  for (int p = 0; p < w->pieces; p++)
-    for (int i = 0; i < runs[p].count; i++) count += runs[p].run[i].count * w->piece[p].layer;
+  for (int64_t i = 0; i < blocks->count; i++) count += blocks->list[i].count;
   return count;
 }
 
-static TesStatus create_trades(TesiWide *w, TesiReach reach, const Window *window, Line line) {
+static TesStatus create_trades(TesiWide *w) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
   const int ranks = tesi_ranks(ctx), rank = tesi_context_communicator(ctx)->rank;
-  const Window mine = widen(window[rank], reach, line);
+  const int mine[3] = {w->line[0].part, w->line[1].part, w->line[2].part};
   TES_ALLOC(&w->trade, ranks);
   TES_ALLOC(&w->message, ranks);
   for (int r = 0; r < ranks; r++) {
-    if (r == rank) continue;
+    const int xy = w->line[0].parts * w->line[1].parts,
+              theirs[3] = {r % w->line[0].parts, r % xy / w->line[0].parts, r / xy};
     Trade *t = &w->trade[w->trades];
-    const Window theirs = widen(window[r], reach, line);
+    if (r == rank) continue;
     *t = (Trade){.rank = r};
-    for (int p = 0; p < w->pieces; p++) {
-      t->take[p] = needed(&w->piece[p], line, mine, window[r], theirs);
-      t->give[p] = needed(&w->piece[p], line, theirs, window[rank], mine);
-    }
-    for (int p = 0; p < w->pieces; p++)
-      w->runs = tesi_max(w->runs, tesi_max(t->take[p].count, t->give[p].count));
-    t->count = tesi_max(count_entries(w, t->give), count_entries(w, t->take));
-    if (!t->count) continue;
+    list_needed(w, theirs, mine, &t->take, &t->take_first);
+    list_needed(w, mine, theirs, &t->give, &t->give_first);
+    if (!t->take.count && !t->give.count) continue;
     w->trades++;
+    TES_ALLOC(&t->take.list, t->take.count);
+    TES_ALLOC(&t->give.list, t->give.count);
+    list_needed(w, theirs, mine, &t->take, &t->take_first);
+    list_needed(w, mine, theirs, &t->give, &t->give_first);
+    t->count = tesi_max64(count_entries(&t->give), count_entries(&t->take));
     TES_ALLOC(&t->sent, t->count);
     TES_ALLOC(&t->received, t->count);
   }
@@ -231,41 +147,43 @@ done:
   return status;
 }
 
-/* The blocks of a trade, one after another, with all runs of a piece, or of a block of the order. */
+/* The blocks of a trade on devices: of the space's order, or of another one, whose first piece has modes in the last
+ * direction: layers of cells. */
 static void find_block(const TesiWide *w, const TesiWideOrder *order, const Trade *t, bool takes, int block,
                        int64_t *start, int64_t *count) {
-  const int number = block / w->runs, i = block % w->runs, piece = order ? 0 : number;
-  const Piece *p = &w->piece[piece];
-  const Runs *runs = takes ? &t->take[piece] : &t->give[piece];
+  const TesiMoveList *blocks = takes ? &t->take : &t->give;
+  const int number = order ? block % order->blocks : 0, i = order ? block / order->blocks : block;
   *start = *count = 0;
-  if (i >= runs->count) return;
-  const int64_t place = takes ? runs->run[i].to : runs->run[i].from, layers = runs->run[i].count;
-  if (order) { /* the first piece has modes: layers of cells */
-    order->block(order->of, number, (int)(place / p->step), (int)((place + layers) / p->step), start, count);
-    return;
-  }
-  *start = p->wide_at + place * p->layer;
-  *count = layers * p->layer;
+  if (i >= (!order ? blocks->count : takes ? t->take_first : t->give_first)) return;
+  *start = takes ? blocks->list[i].to : blocks->list[i].from;
+  *count = blocks->list[i].count;
+  if (!order) return;
+  const int64_t layer = tesi_wide_length(&w->piece[0], w->line) / w->space->mesh->box[w->narrow->dim - 1],
+                first = *start / layer, end = (*start + *count) / layer;
+  *start = *count = 0;
+  order->block(order->of, number, (int)first, (int)end, start, count);
 }
 
 static TesStatus upload_blocks(const TesiWide *w, const TesiWideOrder *order, bool takes, int blocks,
-                               int64_t *count_of_trade, void **start, void **count) {
+                               int64_t *count_of_trade, void **start, void **count, void **place) {
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
   int64_t *numbers = NULL;
-  const int all = w->trades * blocks;
+  const int64_t all = (int64_t)w->trades * blocks;
   const size_t bytes = (size_t)all * sizeof *numbers;
-  TES_ALLOC(&numbers, 2 * all);
+  TES_ALLOC(&numbers, 3 * all);
   for (int i = 0; i < w->trades; i++) {
     int64_t sum = 0;
-    for (int b = i * blocks; b < (i + 1) * blocks; b++) {
-      find_block(w, order, &w->trade[i], takes, b % blocks, &numbers[b], &numbers[all + b]);
+    for (int64_t b = (int64_t)i * blocks; b < (int64_t)(i + 1) * blocks; b++) {
+      find_block(w, order, &w->trade[i], takes, (int)(b % blocks), &numbers[b], &numbers[all + b]);
+      numbers[2 * all + b] = sum;
       sum += numbers[all + b];
     }
-    count_of_trade[i] = tesi_max(count_of_trade[i], sum);
+    count_of_trade[i] = tesi_max64(count_of_trade[i], sum);
   }
   TES_TRY(tesi_upload(ctx, numbers, bytes, start));
   TES_TRY(tesi_upload(ctx, numbers + all, bytes, count));
+  TES_TRY(tesi_upload(ctx, numbers + 2 * all, bytes, place));
 done:
   tesi_free(ctx, &numbers);
   return status;
@@ -276,13 +194,16 @@ static TesStatus create_way(const TesiWide *w, const TesiWideOrder *order, Way *
   TesContext *ctx = w->context;
   TesStatus status = TES_OK;
   TesiLink *link = NULL;
-  int64_t *count = NULL;
+  int64_t *count = NULL, most = 0;
   if (!tesi_has_kernels(ctx)) return TES_OK;
   TES_ALLOC(&link, w->trades);
   TES_ALLOC(&count, w->trades);
-  way->blocks = w->runs * (order ? order->blocks : w->pieces);
-  TES_TRY(upload_blocks(w, order, false, way->blocks, count, &way->give, &way->given));
-  TES_TRY(upload_blocks(w, order, true, way->blocks, count, &way->take, &way->taken));
+  for (int i = 0; i < w->trades; i++)
+    most = tesi_max64(most, tesi_max64(w->trade[i].take.count, w->trade[i].give.count));
+  way->blocks = (int)most * (order ? order->blocks : 1);
+  way->teams = most > FEW ? INT32_MAX : 1;
+  TES_TRY(upload_blocks(w, order, false, way->blocks, count, &way->give, &way->given, &way->sent));
+  TES_TRY(upload_blocks(w, order, true, way->blocks, count, &way->take, &way->taken, &way->received));
   for (int i = 0; i < w->trades; i++) {
     link[i] = (TesiLink){w->trade[i].rank, count[i]};
     way->numbers += count[i];
@@ -295,73 +216,88 @@ done:
 }
 
 static void free_way(TesContext *ctx, Way *way) {
-  void **blocks[] = {&way->give, &way->given, &way->take, &way->taken};
+  void **blocks[] = {&way->give, &way->given, &way->sent, &way->take, &way->taken, &way->received};
   tesi_links_destroy(&way->links);
-  for (int i = 0; i < 4; i++) tesi_context_device(ctx)->release(ctx, blocks[i]);
+  for (int i = 0; i < 6; i++) tesi_context_device(ctx)->release(ctx, blocks[i]);
 }
 
 static TesStatus exchange(Way *way, TesPrecision precision, void *x) {
-  void *arguments[] = {NULL, NULL, &x, &way->give, &way->given, &way->take, &way->taken, &way->blocks};
+  void *arguments[] = {NULL,           NULL,         &x,         &way->give,
+                       &way->given,    &way->sent,   &way->take, &way->taken,
+                       &way->received, &way->blocks, &way->teams};
   return tesi_links_exchange(way->links, TESI_EXCHANGE_BLOCKS, precision, way->numbers, arguments);
 }
 
-static void set_pieces(TesiWide *w, Window own, Window all, Line line) {
+static void list_own(TesiWide *w) {
+  w->own.count = 0;
+  for (int p = 0; p < w->pieces; p++) {
+    tesi_move_begin(&w->own);
+    tesi_wide_add_own(&w->piece[p], w->line, &w->own);
+  }
+}
+
+static TesStatus set_pieces(TesiWide *w) {
+  TesContext *ctx = w->context;
+  TesStatus status = TES_OK;
   const TesSpace *space = w->narrow;
-  const int d = space->dim - 1;
   int64_t wide_at = 0;
   w->pieces = space->scalars;
   for (int i = 0; i < w->pieces; i++) {
-    const TesSpace *scalar = space->scalar[i];
-    const TesiAxis *axis = &scalar->axis[d];
-    Piece *p = &w->piece[i];
-    *p = (Piece){.nodes = axis->basis == TESI_NODES,
-                 .step = axis->step,
-                 .layer = scalar->length / axis->nodes,
-                 .at = space->first[i],
-                 .wide_at = wide_at};
-    for (int64_t l = 0; l < axis->nodes; l++)
-      add_layer(&p->own, l, place_of(p, all, line, number_of(p, own, line, l)));
-    wide_at += count_layers(p, all, line) * p->layer;
+    TesiWidePiece *p = &w->piece[i];
+    *p = (TesiWidePiece){.at = space->first[i], .wide_at = wide_at};
+    for (int d = 0; d < 3; d++) {
+      p->nodes[d] = space->scalar[i]->axis[d].basis == TESI_NODES;
+      p->step[d] = space->scalar[i]->axis[d].step;
+    }
+    wide_at += tesi_wide_length(p, w->line);
   }
+  list_own(w);
+  TES_ALLOC(&w->own.list, w->own.count);
+  list_own(w);
+  TES_TRY(tesi_move_list_layout(space->layout, true, &w->others));
+  TES_TRY(tesi_moves_create(ctx, &w->own, &w->move_own));
+  TES_TRY(tesi_moves_create(ctx, &w->others, &w->move_others));
+done:
+  return status;
 }
 
 TesStatus tesi_wide_create_space(const TesSpace *space, TesiReach reach, TesiWide **wide) {
   TesContext *ctx = space->context;
   TesStatus status = TES_OK;
   TesiWide *w = NULL;
-  Window *window = NULL;
-  double *vertices = NULL;
+  double *vertices[3] = {NULL, NULL, NULL};
   *wide = NULL;
-  const int d = space->dim - 1, rank = tesi_context_communicator(ctx)->rank;
-  const Line line = {space->mesh->window[d].cells, tesi_mesh_ring(space->mesh, d)};
   TES_NEW(&w);
   w->context = tesi_context_retain(ctx);
   w->narrow = space;
   TES_TRY(tesi_context_create_alone(ctx, &w->alone));
-  TES_TRY(gather_windows(space->mesh, &window));
-  const Window all = widen(window[rank], reach, line);
-  TES_TRY(place_vertices(w, all, line, &vertices));
-  w->ends[0] = line.ring ? !is_round(all, line) : all.first > 0;
-  w->ends[1] = line.ring ? !is_round(all, line) : all.end < line.cells;
-  set_pieces(w, window[rank], all, line);
-  TES_TRY(tesi_wide_report(w, create_space(w, all, line, vertices)));
-  TES_TRY(create_trades(w, reach, window, line));
+  for (int d = 0; d < 3; d++) TES_TRY(tesi_wide_line_create(space->mesh, d, reach, &w->line[d]));
+  for (int d = 0; d < space->dim; d++) TES_TRY(place_vertices(w, d, &vertices[d]));
+  TES_TRY(set_pieces(w));
+  TES_TRY(tesi_wide_report(w, create_space(w, vertices)));
+  TES_TRY(create_trades(w));
   TES_TRY(create_way(w, NULL, &w->natural));
   TES_TRY(tesi_prepare_copies(ctx, space->layout->shared));
   *wide = w;
   w = NULL;
 done:
   tesi_wide_destroy(&w);
-  tesi_free(ctx, &window);
-  tesi_free(ctx, &vertices);
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &vertices[d]);
   return status;
 }
 
 TesStatus tesi_wide_continue(const TesiWide *w, const TesFunction *f, TesFunction **result) {
   const TesMesh *mesh = w->narrow->mesh;
-  const int d = mesh->dim - 1;
-  *result = tesi_mesh_ring(mesh, d) ? NULL : tesi_function_retain(f);
-  return f && !*result ? tesi_function_continue(f, d, w->lower, w->upper, result) : TES_OK;
+  TesStatus status = TES_OK;
+  *result = f ? tesi_function_retain(f) : NULL;
+  for (int d = 0; d < mesh->dim && f && status == TES_OK; d++) {
+    if (!tesi_mesh_ring(mesh, d)) continue;
+    TesFunction *inner = *result;
+    *result = NULL;
+    status = tesi_function_continue(inner, d, w->lower[d], w->upper[d], result);
+    tes_function_destroy(&inner);
+  }
+  return status;
 }
 
 /* Coefficients 0..3 of a term. */
@@ -406,11 +342,18 @@ void tesi_wide_destroy(TesiWide **wide) {
   TesContext *ctx = w->context;
   *wide = NULL;
   for (int i = 0; i < w->trades; i++) {
+    tesi_free(ctx, &w->trade[i].take.list);
+    tesi_free(ctx, &w->trade[i].give.list);
     tesi_free(ctx, &w->trade[i].sent);
     tesi_free(ctx, &w->trade[i].received);
   }
   tesi_free(ctx, &w->trade);
   tesi_free(ctx, &w->message);
+  tesi_moves_destroy(&w->move_own);
+  tesi_moves_destroy(&w->move_others);
+  tesi_free(ctx, &w->own.list);
+  tesi_free(ctx, &w->others.list);
+  for (int d = 0; d < 3; d++) tesi_free(ctx, &w->line[d].first);
   free_way(ctx, &w->natural);
   free_way(ctx, &w->ordered);
   tes_operator_destroy(&w->op);
@@ -429,7 +372,7 @@ const TesSpace *tesi_wide_space(const TesiWide *wide) {
 }
 
 bool tesi_wide_ends(const TesiWide *w, int face) {
-  return face / 2 == w->narrow->dim - 1 && w->ends[face % 2];
+  return w->ends[face];
 }
 
 TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status) {
@@ -443,24 +386,28 @@ static void *piece_at(TesPrecision precision, const void *v, int64_t entry) {
 }
 
 void tesi_wide_cells(const TesiWide *w, int *first, int *end) {
-  const Piece *p = &w->piece[0];
-  *first = (int)(p->own.run[0].to / p->step);
-  *end = *first + (int)(p->own.run[0].count / p->step);
+  const TesiWideLine *line = &w->line[w->narrow->dim - 1];
+  const TesiWideWindow own = tesi_wide_part(line, line->part);
+  *first = own.first - tesi_wide_window(line, line->part).first;
+  *end = *first + own.end - own.first;
+}
+
+bool tesi_wide_is_together(const TesiWide *w) {
+  return w->own.count == 1;
 }
 
 void *tesi_wide_own(const TesiWide *w, TesPrecision precision, const void *of) {
-  return piece_at(precision, of, w->piece[0].own.run[0].to * w->piece[0].layer);
+  return piece_at(precision, of, w->own.list[0].to);
 }
 
-/* Copies a trade's blocks between a wide vector and its message, which has one piece after the other. */
-static void move_blocks(const TesiWide *w, TesPrecision precision, const Trade *t, bool takes, void *wide,
+/* Copies a trade's blocks between a wide vector and its message, which has one after the other. */
+static void move_blocks(TesPrecision precision, const TesiMoveList *blocks, bool takes, void *wide,
                         void *message) {
   char *at = message;
-  for (int b = 0; b < w->pieces * w->runs; b++) {
-    int64_t start, count;
-    find_block(w, NULL, t, takes, b, &start, &count);
-    const size_t bytes = (size_t)count * tesi_precision_size(precision);
-    void *place = piece_at(precision, wide, start);
+  for (int64_t b = 0; b < blocks->count; b++) {
+    const TesiMove *block = &blocks->list[b];
+    const size_t bytes = (size_t)block->count * tesi_precision_size(precision);
+    void *place = piece_at(precision, wide, takes ? block->to : block->from);
     memcpy(takes ? place : at, takes ? at : place, bytes);
     at += bytes;
   }
@@ -471,74 +418,25 @@ void tesi_wide_refresh_host(TesiWide *w, TesPrecision precision, void *x) {
   const int64_t size = (int64_t)tesi_precision_size(precision);
   for (int i = 0; i < w->trades; i++) {
     const Trade *t = &w->trade[i];
-    move_blocks(w, precision, t, false, x, t->sent);
+    move_blocks(precision, &t->give, false, x, t->sent);
     w->message[i] = (TesiMessage){t->rank, t->count * size, t->sent, t->received};
   }
   communicator->table->begin(communicator, w->trades, w->message);
   communicator->table->end(communicator);
-  for (int i = 0; i < w->trades; i++) move_blocks(w, precision, &w->trade[i], true, x, w->trade[i].received);
-}
-
-/* Entries of this rank in its vectors and in wide ones. */
-typedef struct Own {
-  void *mine, *place;
-  int64_t count;
-} Own;
-
-static Own own_run(const Piece *p, int i, TesPrecision precision, const void *narrow, const void *wide) {
-  const Run *run = &p->own.run[i];
-  return (Own){piece_at(precision, narrow, p->at + run->from * p->layer),
-               piece_at(precision, wide, p->wide_at + run->to * p->layer), run->count * p->layer};
-}
-
-/* Copies between a vector of the rank and its entries in a wide vector, which may share memory. */
-static void move_own(const TesiWide *w, TesPrecision precision, const void *narrow, void *wide, bool out) {
-  for (int p = 0; p < w->pieces; p++)
-    for (int i = 0; i < w->piece[p].own.count; i++) {
-      const Own own = own_run(&w->piece[p], i, precision, narrow, wide);
-      if (own.mine != own.place)
-        memcpy(out ? own.mine : own.place, out ? own.place : own.mine,
-               (size_t)own.count * tesi_precision_size(precision));
-    }
+  for (int i = 0; i < w->trades; i++)
+    move_blocks(precision, &w->trade[i].take, true, x, w->trade[i].received);
 }
 
 void tesi_wide_fill_host(TesiWide *w, TesPrecision precision, const void *x, void *to) {
-  move_own(w, precision, x, to, false);
+  tesi_moves_host(&w->own, TESI_MOVE_COPY, precision, x, to, false);
   tesi_wide_refresh_host(w, precision, to);
 }
 
-/* The entries at an end of a piece that other ranks own. */
-static void find_others(const TesiWide *w, int piece, int end, int64_t *start, int64_t *count) {
-  const TesiOwned *own = &w->narrow->layout->block[piece];
-  const int64_t at = w->piece[piece].at, behind = own->start + own->owned;
-  *start = end ? behind : at;
-  *count = end ? at + w->narrow->scalar[piece]->length - behind : own->start - at;
-}
-
+/* The sum counts only the owner's copy. */
 void tesi_wide_take_host(TesiWide *w, TesPrecision precision, const void *from, void *x) {
-  const TesiLayout *layout = w->narrow->layout;
-  move_own(w, precision, x, (void *)from, true);
-  for (int i = 0; i < 2 * w->pieces; i++) { /* the sum counts only the owner's copy */
-    int64_t start, count;
-    find_others(w, i / 2, i % 2, &start, &count);
-    memset(piece_at(precision, x, start), 0, (size_t)count * tesi_precision_size(precision));
-  }
-  tesi_exchange_sum(layout->shared, precision, x);
-}
-
-/* The same on devices. */
-static TesStatus move_own_there(const TesiWide *w, TesPrecision precision, const void *narrow, void *wide,
-                                bool out) {
-  TesContext *ctx = w->context;
-  TesStatus status = TES_OK;
-  for (int p = 0; p < w->pieces; p++)
-    for (int i = 0; i < w->piece[p].own.count && status == TES_OK; i++) {
-      const Own own = own_run(&w->piece[p], i, precision, narrow, wide);
-      if (own.mine != own.place)
-        status = tesi_context_device(ctx)->copy(ctx, own.count, 1, precision, out ? own.place : own.mine,
-                                                precision, out ? own.mine : own.place);
-    }
-  return status;
+  tesi_wide_cut_host(w, precision, from, x);
+  tesi_moves_host(&w->others, TESI_MOVE_CLEAR, precision, NULL, x, false);
+  tesi_exchange_sum(w->narrow->layout->shared, precision, x);
 }
 
 TesStatus tesi_wide_refresh(TesiWide *w, TesPrecision precision, void *x) {
@@ -556,40 +454,20 @@ TesStatus tesi_wide_refresh_ordered(TesiWide *w, TesPrecision precision, void *x
 }
 
 TesStatus tesi_wide_fill(TesiWide *w, TesPrecision precision, const void *x, void *to) {
-  TesStatus status = TES_OK;
-  if (w->natural.links)
-    status = move_own_there(w, precision, x, to, false);
-  else
-    move_own(w, precision, x, to, false);
+  const TesStatus status = tesi_moves_run(w->move_own, TESI_MOVE_COPY, precision, x, to, false);
   return status == TES_OK ? tesi_wide_refresh(w, precision, to) : status;
 }
 
 TesStatus tesi_wide_take(TesiWide *w, TesPrecision precision, const void *from, void *x) {
-  TesContext *ctx = w->context;
-  TesStatus status = TES_OK;
-  const TesiLayout *layout = w->narrow->layout;
-  if (!w->natural.links) {
-    tesi_wide_take_host(w, precision, from, x);
-    return TES_OK;
-  }
-  TES_TRY(move_own_there(w, precision, x, (void *)from, true));
-  for (int i = 0; i < 2 * w->pieces; i++) {
-    int64_t start, count;
-    find_others(w, i / 2, i % 2, &start, &count);
-    if (count)
-      TES_TRY(tesi_context_device(ctx)->fill(ctx, precision, count, 0, piece_at(precision, x, start)));
-  }
-  TES_TRY(tesi_sum_copies(ctx, layout->shared, precision, x));
-done:
-  return status;
+  TesStatus status = tesi_wide_cut(w, precision, from, x);
+  if (status == TES_OK) status = tesi_moves_run(w->move_others, TESI_MOVE_CLEAR, precision, NULL, x, false);
+  return status == TES_OK ? tesi_sum_copies(w->context, w->narrow->layout->shared, precision, x) : status;
 }
 
 void tesi_wide_cut_host(const TesiWide *w, TesPrecision precision, const void *from, void *x) {
-  move_own(w, precision, x, (void *)from, true);
+  tesi_moves_host(&w->own, TESI_MOVE_COPY, precision, x, (void *)from, true);
 }
 
 TesStatus tesi_wide_cut(const TesiWide *w, TesPrecision precision, const void *from, void *x) {
-  if (w->natural.links) return move_own_there(w, precision, x, (void *)from, true);
-  tesi_wide_cut_host(w, precision, from, x);
-  return TES_OK;
+  return tesi_moves_run(w->move_own, TESI_MOVE_COPY, precision, x, (void *)from, true);
 }

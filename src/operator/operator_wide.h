@@ -9,13 +9,17 @@
 
 typedef struct TesiWide TesiWide;
 
-/* The least number of layers added at each cut. The first layer of the wide box, counted over all ranks, has a number
- * divisible by max(step, 2): this keeps the colours of vertices. */
+/* The least number of layers added at each cut of a direction. The first layer of the wide box, counted over all ranks,
+ * has a number divisible by max(step, 2): this keeps the colours of vertices. */
+enum { TESI_REACH_ALL = 1 << 25 };
 typedef struct TesiReach {
-  int layers, step;
+  int layers[3], step;
 } TesiReach;
+static inline TesiReach tesi_reach(int layers, int step) {
+  return (TesiReach){{layers, layers, layers}, step};
+}
 static inline TesiReach tesi_reach_all(void) {
-  return (TesiReach){1 << 25, 2};
+  return tesi_reach(TESI_REACH_ALL, 2);
 }
 
 /* op: an operator on several ranks that outlives *wide; its space is of element q with one component, rt or dg. All
@@ -37,7 +41,8 @@ TesStatus tesi_wide_report(const TesiWide *wide, TesStatus status);
 
 /* The layers of cells of the wide box that this rank owns, *first .. *end - 1; for element dg. */
 void tesi_wide_cells(const TesiWide *wide, int *first, int *end);
-/* The entries of a wide vector that a vector of this rank has; for one component. */
+/* Whether the entries of a wide vector that a vector of this rank has follow one another; and the first of them. */
+bool tesi_wide_is_together(const TesiWide *wide);
 void *tesi_wide_own(const TesiWide *wide, TesPrecision precision, const void *of);
 /* to <- x and the entries of other ranks in the wide box; nodes on cuts get the owner's value. `to` has the length of
  * the wide operator; x may be tesi_wide_own() of it. Addresses are in the memory of vectors; the _host function takes

@@ -27,7 +27,7 @@ done:
 }
 
 TesStatus tesi_layout_create_plain(TesContext *ctx, int64_t length, TesiLayout **layout) {
-  return tesi_layout_create(ctx, length, (TesiOwned){0, length, 0}, NULL, layout);
+  return tesi_layout_create(ctx, length, tesi_owned(0, length, 0), NULL, layout);
 }
 
 TesStatus tesi_layout_put_together(TesContext *ctx, int parts, const TesiLayout *const *part,
@@ -72,41 +72,76 @@ void tesi_layout_destroy(TesiLayout **layout) {
   tes_context_destroy(&ctx);
 }
 
+TesiOwned tesi_owned_run(const TesiOwned *own, int64_t i) {
+  if (!own->rows[0]) return *own;
+  const int64_t plane = i / own->rows[0], row = i % own->rows[0];
+  return (TesiOwned){.start = own->start + plane * own->stride[1] + row * own->stride[0],
+                     .owned = own->run,
+                     .first = own->first + plane * own->step[1] + row * own->step[0]};
+}
+
+int64_t tesi_owned_run_at(const TesiOwned *own, int64_t entry) {
+  const int64_t behind = entry - own->start;
+  if (behind < 0) return 0;
+  if (!own->rows[0]) return behind >= own->owned;
+  const int64_t plane = behind / own->stride[1], rest = behind % own->stride[1];
+  const int64_t row = rest / own->stride[0] + (rest % own->stride[0] >= own->run);
+  if (plane >= own->rows[1]) return own->rows[0] * own->rows[1];
+  return plane * own->rows[0] + (row < own->rows[0] ? row : own->rows[0]);
+}
+
+int64_t tesi_layout_runs(const TesiLayout *layout) {
+  int64_t runs = 0;
+  for (int b = 0; b < layout->blocks; b++) runs += tesi_owned_runs(&layout->block[b]);
+  return runs;
+}
+
+TesiOwned tesi_layout_run(const TesiLayout *layout, int64_t i) {
+  int b = 0;
+  while (i >= tesi_owned_runs(&layout->block[b])) i -= tesi_owned_runs(&layout->block[b++]);
+  return tesi_owned_run(&layout->block[b], i);
+}
+
 TesStatus tesi_layout_numbers(const TesiLayout *layout, double **number) {
   TesContext *ctx = layout->context;
   TesStatus status = TES_OK;
   TES_ALLOC(number, layout->length);
-  for (int b = 0; b < layout->blocks; b++) {
-    const TesiOwned *own = &layout->block[b];
-    for (int64_t i = 0; i < own->owned; i++) (*number)[own->start + i] = (double)(own->first + i);
+  for (int64_t r = 0, runs = tesi_layout_runs(layout); r < runs; r++) {
+    const TesiOwned own = tesi_layout_run(layout, r);
+    for (int64_t i = 0; i < own.owned; i++) (*number)[own.start + i] = (double)(own.first + i);
   }
   tesi_exchange_sum(layout->shared, TES_DOUBLE, *number);
 done:
   return status;
 }
 
+int64_t tesi_layout_others(const TesiLayout *layout, int64_t i, int64_t *start) {
+  const TesiOwned before = i > 0 ? tesi_layout_run(layout, i - 1) : tesi_owned(0, 0, 0);
+  *start = before.start + before.owned;
+  return (i < tesi_layout_runs(layout) ? tesi_layout_run(layout, i).start : layout->length) - *start;
+}
+
 void tesi_layout_clear_others(const TesiLayout *layout, double *x) {
-  int64_t at = 0;
-  for (int b = 0; b < layout->blocks; b++) {
-    const TesiOwned *own = &layout->block[b];
-    memset(x + at, 0, (size_t)(own->start - at) * sizeof *x);
-    at = own->start + own->owned;
+  for (int64_t r = 0, start, runs = tesi_layout_runs(layout); r <= runs; r++) {
+    const int64_t count = tesi_layout_others(layout, r, &start);
+    memset(x + start, 0, (size_t)count * sizeof *x);
   }
-  memset(x + at, 0, (size_t)(layout->length - at) * sizeof *x);
 }
 
 bool tesi_layout_owns(const TesiLayout *layout, int64_t entry) {
   bool owns = false;
-  for (int b = 0; b < layout->blocks && !owns; b++)
-    owns = entry >= layout->block[b].start && entry < layout->block[b].start + layout->block[b].owned;
+  for (int b = 0; b < layout->blocks && !owns; b++) {
+    const int64_t run = tesi_owned_run_at(&layout->block[b], entry);
+    owns = run < tesi_owned_runs(&layout->block[b]) && entry >= tesi_owned_run(&layout->block[b], run).start;
+  }
   return owns;
 }
 
 double tesi_layout_product(const TesiLayout *layout, const double *x, const double *y) {
   double sum = 0;
-  for (int b = 0; b < layout->blocks; b++) {
-    const TesiOwned *block = &layout->block[b];
-    for (int64_t i = block->start; i < block->start + block->owned; i++) sum += x[i] * (y ? y[i] : 1);
+  for (int64_t r = 0, runs = tesi_layout_runs(layout); r < runs; r++) {
+    const TesiOwned own = tesi_layout_run(layout, r);
+    for (int64_t i = own.start; i < own.start + own.owned; i++) sum += x[i] * (y ? y[i] : 1);
   }
   tesi_reduce(layout->context, TESI_SUM, 1, &sum);
   return sum;

@@ -12,10 +12,19 @@
 
 enum { TESI_BLOCKS = 8 };
 
+/* Owned entries, in runs of `run` that follow each other in memory and by number. In boxes of which ranks cut other
+ * directions than the last one there are rows[1] planes of rows[0] runs; rows[0] = 0: one run of all. */
 typedef struct TesiOwned {
-  int64_t start, owned; /* entries start .. start + owned - 1 are owned */
+  int64_t start, owned; /* the first of them, and how many they are */
   int64_t first; /* number of the first owned entry, if the entries of all ranks are counted block after block */
+  int64_t run, rows[2];
+  int64_t stride[2], step[2]; /* from a run to the next one, and from a plane: of entries, and of numbers */
 } TesiOwned;
+
+/* One run. */
+static inline TesiOwned tesi_owned(int64_t start, int64_t owned, int64_t first) {
+  return (TesiOwned){.start = start, .owned = owned, .first = first};
+}
 
 typedef struct TesiLayout {
   atomic_int references;
@@ -37,6 +46,19 @@ TesStatus tesi_layout_create(TesContext *ctx, int64_t length, TesiOwned block, c
 /* For vectors that consist of the vectors of parts, one after the other. */
 TesStatus tesi_layout_put_together(TesContext *ctx, int parts, const TesiLayout *const *part,
                                    TesiLayout **layout);
+/* Number of runs of all blocks, and one of them: start, owned and first. */
+int64_t tesi_layout_runs(const TesiLayout *layout);
+TesiOwned tesi_layout_run(const TesiLayout *layout, int64_t i);
+/* *start .. : the entries of other ranks before run i, and behind the last one for the number of runs. Returns how
+ * many. */
+int64_t tesi_layout_others(const TesiLayout *layout, int64_t i, int64_t *start);
+static inline int64_t tesi_owned_runs(const TesiOwned *own) {
+  return own->rows[0] ? own->rows[0] * own->rows[1] : 1;
+}
+TesiOwned tesi_owned_run(const TesiOwned *own, int64_t i);
+/* The first run that does not end before an entry; the number of runs: there is none. */
+int64_t tesi_owned_run_at(const TesiOwned *own, int64_t entry);
+
 TesiLayout *tesi_layout_retain(const TesiLayout *layout);
 void tesi_layout_destroy(TesiLayout **layout);
 

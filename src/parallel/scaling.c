@@ -1,5 +1,6 @@
 #include "parallel/scaling.h"
 #include <math.h>
+#include <stddef.h>
 
 /* GPUs: fitted to Poisson of degree 4 on one and two NVIDIA H200 (bench/results/h200/solve.csv, measurement ranks;
  * tests/t9_scaling.c compares). Trees on processors: fitted to the ball on 16 cores (cpu-16core/threads.csv). Boxes on
@@ -35,20 +36,47 @@ static void add_exchanges(const TesiScalingMachine *m, int ranks, double count, 
   s->part[TESI_BOUND_DATA] += count * bytes / (near ? m->near_rate : m->far_rate);
 }
 
-/* Bytes that a rank sends in an exchange of float32 numbers. */
-static double cut_bytes(const TesiScalingMachine *m, const TesiScalingProblem *p, double unknowns, int ranks) {
-  const double plane = (p->dim - 1.) / p->dim, cuts = ranks == 2 ? 1 : 2;
-  if (p->layers == 0) return 4 * p->dim * cuts * pow(unknowns / ranks, plane);
-  return 4 * cuts * pow(unknowns, plane) * fmax(1, m->sent * p->degree);
+/* Parts of directions, the last one first; 0 where there is none. Trees have `ranks` compact parts. */
+typedef struct Grid {
+  int ranks, parts[3];
+} Grid;
+
+/* A sweep meets the colours of the last direction once, of those before twice and four times. */
+static int times_of(int direction) {
+  return 1 << direction;
 }
 
-/* A level and all levels below it. A level that ranks hold whole is gathered once. */
-static void add_levels(const TesiScalingMachine *m, const TesiScalingProblem *p, int ranks, Sum *s) {
-  double unknowns = p->unknowns, layers = p->layers;
+static double cuts_of(int parts) {
+  return parts > 2 ? 2 : parts - 1;
+}
+
+static double layers_of(const TesiScalingProblem *p, int direction) {
+  return direction ? p->across[direction - 1] : p->layers;
+}
+
+/* Bytes that a rank sends in an exchange of float32 numbers. */
+static double cut_bytes(const TesiScalingMachine *m, const TesiScalingProblem *p, double unknowns, Grid g) {
+  const double plane = (p->dim - 1.) / p->dim;
+  double bytes = 0;
+  if (p->layers == 0) return 4 * p->dim * (g.ranks == 2 ? 1 : 2) * pow(unknowns / g.ranks, plane);
+  for (int d = 0; d < p->dim; d++)
+    bytes += 4 * cuts_of(g.parts[d]) * pow(unknowns, plane) * g.parts[d] / g.ranks *
+             fmax(1, m->sent * times_of(d) * p->degree);
+  return bytes;
+}
+
+/* A level and all levels below it; coarser: 2 to the number of the level. A level that ranks hold whole is gathered
+ * once. */
+static void add_levels(const TesiScalingMachine *m, const TesiScalingProblem *p, Grid g, Sum *s) {
+  double unknowns = p->unknowns, coarser = 1;
   const double finer = 1 << p->dim;
+  const int ranks = g.ranks;
   int parts = ranks;
-  for (int l = 0; unknowns >= 1 && (l == 0 || unknowns > 100); l++, unknowns /= finer, layers /= 2) {
-    if (parts > 1 && l > 0 && (unknowns <= m->whole || (p->layers > 0 && layers < 2. * ranks))) {
+  for (int l = 0; unknowns >= 1 && (l == 0 || unknowns > 100); l++, unknowns /= finer, coarser *= 2) {
+    bool thin = unknowns <= m->whole;
+    for (int d = 0; d < p->dim && p->layers > 0; d++)
+      thin = thin || (g.parts[d] > 1 && layers_of(p, d) / coarser < 2. * g.parts[d]);
+    if (parts > 1 && l > 0 && thin) {
       parts = 1;
       add_exchanges(m, ranks, 1, 4 * unknowns, s);
     }
@@ -59,27 +87,62 @@ static void add_levels(const TesiScalingMachine *m, const TesiScalingProblem *p,
       s->part[TESI_BOUND_WHOLE] += work - own;
       continue;
     }
-    const double cuts = ranks == 2 ? 1 : 2;
-    if (p->layers > 0) s->part[TESI_BOUND_REPEATED] += 0.75 * work * m->repeated * cuts / fmax(layers, 1);
-    add_exchanges(m, ranks, m->exchanges, cut_bytes(m, p, unknowns, ranks), s);
+    for (int d = 0; d < p->dim && p->layers > 0; d++)
+      s->part[TESI_BOUND_REPEATED] += 0.75 * own * m->repeated * times_of(d) * cuts_of(g.parts[d]) *
+                                      g.parts[d] / fmax(layers_of(p, d) / coarser, 1);
+    add_exchanges(m, ranks, m->exchanges, cut_bytes(m, p, unknowns, g), s);
   }
 }
 
-double tesi_scaling_seconds(const TesiScalingMachine *m, const TesiScalingProblem *p, int ranks,
-                            TesiScalingBound *bound) {
+static double seconds_of(const TesiScalingMachine *m, const TesiScalingProblem *p, Grid g,
+                         TesiScalingBound *bound) {
   Sum s = {{0}};
   double sum = 0;
   TesiScalingBound most = TESI_BOUND_LAUNCHES;
-  if (p->layers > 0 && ranks > p->layers) return INFINITY;
-  add_levels(m, p, ranks, &s);
-  s.part[TESI_BOUND_WORK] += p->weight * m->outer * p->unknowns / ranks;
-  if (ranks > 1) add_exchanges(m, ranks, 4, cut_bytes(m, p, p->unknowns, ranks) / 2, &s);
+  add_levels(m, p, g, &s);
+  s.part[TESI_BOUND_WORK] += p->weight * m->outer * p->unknowns / g.ranks;
+  if (g.ranks > 1) add_exchanges(m, g.ranks, 4, cut_bytes(m, p, p->unknowns, g) / 2, &s);
   for (int i = 0; i < TESI_BOUNDS; i++) {
     sum += s.part[i];
     if (i > TESI_BOUND_WORK && s.part[i] > s.part[most]) most = (TesiScalingBound)i;
   }
   if (bound) *bound = s.part[TESI_BOUND_WORK] >= 0.9 * sum ? TESI_BOUND_WORK : most;
   return sum;
+}
+
+/* Whether so many parts fit; roomy: with so many layers that both sides of cuts do not compute most of them. */
+static bool fits(const TesiScalingMachine *m, const TesiScalingProblem *p, const Grid *g, bool roomy) {
+  for (int d = 0; d < 3; d++) {
+    const double layers = d < p->dim ? layers_of(p, d) : 0,
+                 least = roomy && d > 0 ? 2 * fmax(1, m->repeated) * times_of(d) : 1;
+    if (g->parts[d] > 1 && layers < least * g->parts[d]) return false;
+  }
+  return true;
+}
+
+bool tesi_scaling_grid(const TesiScalingMachine *m, const TesiScalingProblem *p, int ranks, int parts[3]) {
+  const double gain = 0.95;
+  const Grid layers = {ranks, {ranks, 1, 1}};
+  Grid best = layers;
+  double least = fits(m, p, &layers, true) ? gain * seconds_of(m, p, layers, NULL) : INFINITY;
+  for (int roomy = 1; roomy >= 0 && (roomy || isinf(least)); roomy--)
+    for (int second = 1; second <= ranks; second++)
+      for (int third = 1; third <= ranks / second; third++) {
+        const Grid g = {ranks, {ranks / second / third, second, third}};
+        if (g.parts[0] * second * third != ranks || !fits(m, p, &g, roomy)) continue;
+        const double seconds = seconds_of(m, p, g, NULL);
+        if (second * third == 1 || seconds >= least) continue;
+        least = seconds, best = g;
+      }
+  for (int d = 0; d < 3; d++) parts[d] = best.parts[d];
+  return isfinite(least);
+}
+
+double tesi_scaling_seconds(const TesiScalingMachine *m, const TesiScalingProblem *p, int ranks,
+                            TesiScalingBound *bound) {
+  Grid g = {ranks, {ranks, 1, 1}};
+  if (p->layers > 0 && !tesi_scaling_grid(m, p, ranks, g.parts)) return INFINITY;
+  return seconds_of(m, p, g, bound);
 }
 
 const char *tesi_scaling_bound_name(TesiScalingBound bound) {

@@ -24,6 +24,7 @@ typedef struct TesiScalingProblem {
   int dim, degree;
   double layers; /* of cells of a box that is cut in its last direction; 0: trees, cut into compact parts */
   double weight; /* work per unknown, relative to a scalar problem */
+  double across[2]; /* layers of the directions before, the later one first, where ranks may cut them too; else 0 */
 } TesiScalingProblem;
 
 /* The main reason why an iteration on n ranks takes more than 1 / n of the time on one rank. */
@@ -39,7 +40,13 @@ typedef enum TesiScalingBound {
 
 /* Meshes of trees, or boxes in layers; ranks on GPUs, or ranks on hosts with that many cores each. */
 TesiScalingMachine tesi_scaling_machine(bool gpus, bool trees, int cores);
-/* Seconds of an iteration; INFINITY: more ranks than layers. bound (or NULL): the largest cost beside the work. */
+/* How many parts of each direction of a box are the fastest, the last direction first. Other directions than the last
+ * one are cut where parts have twice the layers that both sides of a cut compute, and an iteration is a twentieth
+ * shorter then, or where the last one has too few layers. False: more ranks than cells. */
+bool tesi_scaling_grid(const TesiScalingMachine *machine, const TesiScalingProblem *problem, int ranks,
+                       int parts[3]);
+/* Seconds of an iteration on the fastest grid; INFINITY: more ranks than layers. bound (or NULL): the largest cost
+ * beside the work. */
 double tesi_scaling_seconds(const TesiScalingMachine *machine, const TesiScalingProblem *problem, int ranks,
                             TesiScalingBound *bound);
 

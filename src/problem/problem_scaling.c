@@ -1,12 +1,13 @@
 /* Predicts a problem on a number of ranks: its unknowns, memory and time, by the model of parallel/scaling.h. */
 #include <math.h>
 #include "base/team.h"
+#include "device/kernel.h"
 #include "parallel/scaling.h"
 #include "problem/problem.h"
 #include "problem/problem_memory.h"
 #include "problem/support.h"
 
-/* Whether several ranks keep a box, cut in layers; false: it becomes a mesh of trees. Problems that have no
+/* Whether several ranks keep a box; false: it becomes a mesh of trees. Problems that have no
  * trees keep their boxes. */
 static bool stays_a_box(const TesProblem *p) {
   if (!(p->equation->support->meshes & TESI_ON_TREES)) return true;
@@ -29,6 +30,25 @@ static double unknowns_of(const TesProblem *p, int degree) {
   return (double)tes_mesh_info(p->mesh).all_cells * pow(degree, p->mesh->dim) * (p->mesh->dim + 1);
 }
 
+/* Layers of a direction, where ranks may cut it beside the last one. */
+static double across(const TesMesh *mesh, const TesiSupport *row, int d) {
+  return d >= 0 && mesh->kind == TES_MESH_BOX && row->ranks.gridded ? mesh->window[d].cells : 0;
+}
+
+void tesi_problem_choose_grid(TesContext *ctx, const TesiSupport *row, int dim, int degree,
+                              const int cells[3], int along[3]) {
+  const TesiScalingMachine machine =
+      tesi_scaling_machine(tesi_has_kernels(ctx), false, tes_context_threads(ctx));
+  TesiScalingProblem problem = {
+      .unknowns = 1, .dim = dim, .degree = degree, .layers = cells[dim - 1], .weight = 1};
+  int parts[3];
+  for (int d = 0; d < dim; d++) problem.unknowns *= (double)cells[d] * degree;
+  for (int d = 0; d < dim - 1 && row->ranks.gridded; d++) problem.across[dim - 2 - d] = cells[d];
+  for (int d = 0; d < 3; d++) along[d] = 0;
+  if (!tesi_scaling_grid(&machine, &problem, tesi_ranks(ctx), parts)) return; /* the mesh refuses so many */
+  for (int d = 0; d < dim; d++) along[d] = parts[dim - 1 - d];
+}
+
 TesStatus tesi_problem_scale(const TesProblem *p, const TesProblemDesc *desc, bool gpus, int count,
                              TesProblemScaling *scaling) {
   const int asked = desc->degree;
@@ -42,7 +62,8 @@ TesStatus tesi_problem_scale(const TesProblem *p, const TesProblemDesc *desc, bo
                                       .dim = dim,
                                       .degree = degree,
                                       .layers = box ? (double)p->mesh->window[dim - 1].cells : 0,
-                                      .weight = weight_of(p)};
+                                      .weight = weight_of(p),
+                                      .across = {across(p->mesh, row, dim - 2), across(p->mesh, row, dim - 3)}};
   const TesiMeshRow mesh = box || !row->ranks.meshes ? tesi_mesh_row(p->mesh) : TESI_TREES;
   const double one = tesi_scaling_seconds(&machine, &problem, 1, NULL);
   TesStatus status = TES_OK;

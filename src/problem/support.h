@@ -193,6 +193,7 @@ typedef struct TesiSupport {
     unsigned meshes;         /* TESI_ON_...: meshes on which several ranks work; 0: none */
     uint64_t has;            /* the features of `has` on several ranks */
     unsigned methods_of_one; /* words of solver.method that they have not */
+    bool gridded;            /* they may cut a box in any direction; false: in the last one */
   } ranks;
   double cfl;           /* default for steps by the flow; 0: a length must be given */
   unsigned judged;      /* words of time.method with an error estimate; 0: all */
@@ -253,6 +254,9 @@ TesStatus tesi_problem_allow_more(const TesProblem *problem, uint64_t has);
 /* Refuses what several ranks lack of a description, on a mesh of this row, on GPUs or on processors. */
 TesStatus tesi_problem_allow_ranks(TesContext *ctx, const TesiSupport *row, const TesProblemDesc *desc,
                                    TesiMeshRow mesh, bool gpus);
+/* along[3] <- how many ranks there are along each direction of a box of these cells, for problems of the row. */
+void tesi_problem_choose_grid(TesContext *ctx, const TesiSupport *row, int dim, int degree,
+                              const int cells[3], int along[3]);
 TesiMeshRow tesi_mesh_row(const TesMesh *mesh);
 /* The row with this number; NULL after the last. */
 const TesiSupport *tesi_support_row(int number);

@@ -1,10 +1,11 @@
-/* Vertex patches on several ranks, of boxes that are cut into layers. Each rank sweeps over its layers and those beyond
- * its cuts that its own nodes depend on, and keeps what is its own: the step of one rank, with as many colours. In a
- * cycle b and x stand among the layers beyond; b gets these once, x before a step that reads it. Of the direction that
- * is cut, which is the outermost, a sweep meets both colours once. A node at a cut is solved for by the patch around
- * the cut, or by those around the vertices before and behind, which read nodes that the patches beyond have changed: no
- * more than two layers away, or three (operator_wide.c). Where the host carries messages a cycle is not recorded, and
- * sweeps over the wide box are.
+/* Vertex patches on several ranks, of boxes that they cut. Each rank sweeps over its layers and those beyond its cuts
+ * that its own nodes depend on, and keeps what is its own: the step of one rank, with as many colours. In a cycle b and
+ * x stand among the layers beyond; b gets these once, x before a step that reads it. Of the last direction, which is
+ * the outermost, a sweep meets both colours once. A node at a cut is solved for by the patch around the cut, or by
+ * those around the vertices before and behind, which read nodes that the patches beyond have changed: no more than two
+ * layers away, or three (operator_wide.c). Of the direction before, a sweep meets both colours twice, of the first of
+ * three directions four times: twice and four times the layers. Where the host carries messages a cycle is not
+ * recorded, and sweeps over the wide box are.
  *
  * Patches of Stokes read the cells beside them too, and a sweep in 8 colours meets those of the direction that is cut
  * four times: all of it would reach 13 layers. So colours are done one by one, with x exchanged before each. A patch
@@ -20,7 +21,7 @@
 #include "operator/transport/transport_operator.h"
 #include "smoother/smoother.h"
 
-enum { LAYERS = 2, LAYERS_OF_KERNELS = 3, LAYERS_HELD = 1 };
+enum { LAYERS = 2, LAYERS_HELD = 1 };
 
 typedef struct Plan {
   TesiWide *wide;
@@ -199,13 +200,20 @@ static const TesiSmootherTable of_cells = {.apply = apply,
                                            .apply_within = apply_within,
                                            .solve_cells = solve_cells};
 
-/* Around a ring whose colours do not close every rank sweeps over all of it. */
+/* Around a ring whose colours do not close every rank sweeps over all of it. Patches that exchange before each colour
+ * reach equally far in all directions. */
 static TesiReach reach_of(const TesSmoother *smoother) {
-  const TesMesh *mesh = smoother->op->space->mesh;
-  const int d = mesh->dim - 1, step = smoother->red_black ? 4 : 2;
-  if (tesi_is_upwind(smoother->op)) return (TesiReach){LAYERS_HELD, step};
-  if (tesi_mesh_ring(mesh, d) && mesh->window[d].cells % step) return tesi_reach_all();
-  return (TesiReach){tesi_has_kernels(smoother->context) ? LAYERS_OF_KERNELS : LAYERS, step};
+  const TesSpace *space = smoother->op->space;
+  const TesMesh *mesh = space->mesh;
+  const int step = smoother->red_black ? 4 : 2, ends = tesi_has_kernels(smoother->context);
+  TesiReach reach = tesi_reach(LAYERS_HELD, step);
+  if (tesi_is_upwind(smoother->op)) return reach;
+  for (int d = 0; d < mesh->dim; d++) {
+    const int times = space->element->nodal ? 1 << (mesh->dim - 1 - d) : 1;
+    reach.layers[d] =
+        tesi_mesh_ring(mesh, d) && mesh->window[d].cells % step ? TESI_REACH_ALL : LAYERS * times + ends;
+  }
+  return reach;
 }
 
 static TesStatus init(TesSmoother *smoother) {
@@ -230,7 +238,7 @@ static TesStatus init(TesSmoother *smoother) {
     tesi_wide_cells(plan->wide, &first, &end);
     TES_TRY(tesi_wide_report(plan->wide, own->hold(plan->inner, first, end)));
   }
-  if (smoother->op->space->scalars > 1)
+  if (!tesi_wide_is_together(plan->wide))
     smoother->table = plan->inner->table->solve_cells ? &of_cells : &of_several;
   double least = -plan->inner->omega; /* damping by an eigenvalue, which ranks find of their own boxes */
   tesi_reduce(ctx, TESI_MAXIMUM, 1, &least);

@@ -24,7 +24,6 @@ static double start_value(int64_t n) {
 
 void tesi_start_vector(const TesSpace *space, double *v) {
   const TesiAxis *axis = space->axis;
-  const int64_t number = space->layout->block[0].first - space->layout->block[0].start; /* of node 0 */
   int64_t n = 0;
   for (int k = 0; k < axis[2].nodes; k++)
     for (int j = 0; j < axis[1].nodes; j++)
@@ -32,7 +31,7 @@ void tesi_start_vector(const TesSpace *space, double *v) {
         const bool unknown = i >= tesi_axis_first(&axis[0]) && i < tesi_axis_end(&axis[0]) &&
                              j >= tesi_axis_first(&axis[1]) && j < tesi_axis_end(&axis[1]) &&
                              k >= tesi_axis_first(&axis[2]) && k < tesi_axis_end(&axis[2]);
-        v[n] = unknown ? start_value(number + n) : 0;
+        v[n] = unknown ? start_value(tesi_space_number(space, (const int64_t[3]){i, j, k})) : 0;
       }
 }
 
@@ -122,9 +121,9 @@ static void fill_cells(const TesOperator *op, TesPrecision precision, void *valu
     return;
   }
   memset(values, 0, (size_t)layout->length * size);
-  for (int b = 0; b < layout->blocks; b++) {
-    const TesiOwned *own = &layout->block[b];
-    fill_range(ctx, precision, (char *)values + (size_t)own->start * size, own->owned, own->first);
+  for (int64_t r = 0, runs = tesi_layout_runs(layout); r < runs; r++) {
+    const TesiOwned own = tesi_layout_run(layout, r);
+    fill_range(ctx, precision, (char *)values + (size_t)own.start * size, own.owned, own.first);
   }
   tesi_exchange_sum(layout->sum, precision, values);
 }

@@ -81,65 +81,163 @@ bool tesi_space_closed(const TesSpace *space) {
   return !tesi_reduce_any(space->context, open);
 }
 
-static bool shares(const TesSpace *space, int end) {
-  const int d = space->dim - 1;
-  return space->axis[d].basis == TESI_NODES && tesi_mesh_cut(space->mesh, 2 * d + end);
+static bool shares(const TesSpace *space, int face) {
+  return space->axis[face / 2].basis == TESI_NODES && tesi_mesh_cut(space->mesh, face);
 }
 
-bool tesi_space_lends(const TesSpace *space, int end) {
-  const int d = space->dim - 1;
-  const bool inside = tesi_mesh_inside(space->mesh, 2 * d + end);
-  return shares(space, end) && (end ? !inside : inside);
+bool tesi_space_lends(const TesSpace *space, int face) {
+  const bool inside = tesi_mesh_inside(space->mesh, face);
+  return shares(space, face) && (face % 2 ? !inside : inside);
 }
 
-/* The layers of nodes at both ends, which a rank shares with the one before and the one behind, of a ring of two with
- * one rank both: the layer with the lower number first. Entries [3] of both neighbours and of this rank, by rank. Modes
- * are shared with nobody. */
-static TesStatus list_sharers(const TesSpace *s, int64_t layer, TesiSharers *to) {
+/* Layers of all ranks in a direction. */
+static int64_t all_layers(const TesSpace *s, int d) {
+  const TesiAxis *axis = &s->axis[d];
+  return (int64_t)s->mesh->window[d].cells * axis->step +
+         (axis->basis == TESI_NODES && !(d < s->dim && s->mesh->box_periodic[d]));
+}
+
+int64_t tesi_space_number(const TesSpace *s, const int64_t at[3]) {
+  int64_t number = 0;
+  for (int d = 2; d >= 0; d--) {
+    const int64_t all = all_layers(s, d), layer = (int64_t)s->mesh->window[d].first * s->axis[d].step + at[d];
+    number = number * all + layer % all;
+  }
+  return number;
+}
+
+/* The layers of a direction that this rank has in common with the ranks of a part of it: in a ring of two the layers at
+ * both ends, the one with the lower number first. Returns how many; layer[2], NULL: all. Modes are shared with
+ * nobody. */
+static int64_t common_layers(const TesSpace *s, int d, int part, int64_t layer[2]) {
+  const TesiWindow *w = &s->mesh->window[d];
+  const int64_t nodes = s->axis[d].nodes, ends[2] = {0, nodes - 1};
+  if (part == w->part) return nodes;
+  const bool with[2] = {shares(s, 2 * d) && part == (w->part + w->parts - 1) % w->parts,
+                        shares(s, 2 * d + 1) && part == (w->part + 1) % w->parts};
+  const int lower = tesi_space_lends(s, 2 * d + 1); /* the last layer of a ring is its first */
+  int64_t count = 0;
+  for (int i = 0; i < 2; i++) {
+    const int end = i ? !lower : lower;
+    if (with[end]) layer[count++] = ends[end];
+  }
+  return count;
+}
+
+/* The entries that this rank has in common with the ranks of these parts. Returns how many; entry NULL: counts. */
+static int64_t list_common(const TesSpace *s, const int part[3], int32_t *entry) {
+  int64_t layer[3][2], count[3], at[3], n = 0;
+  bool all[3];
+  for (int d = 0; d < 3; d++) {
+    count[d] = common_layers(s, d, part[d], layer[d]);
+    all[d] = part[d] == s->mesh->window[d].part;
+  }
+  if (!entry) return count[0] * count[1] * count[2];
+  for (at[2] = 0; at[2] < count[2]; at[2]++)
+    for (at[1] = 0; at[1] < count[1]; at[1]++)
+      for (at[0] = 0; at[0] < count[0]; at[0]++) {
+        int64_t i = 0;
+        for (int d = 2; d >= 0; d--) i = i * s->axis[d].nodes + (all[d] ? at[d] : layer[d][at[d]]);
+        entry[n++] = (int32_t)i;
+      }
+  return n;
+}
+
+/* Every entry that another rank has too, ascending. */
+static int64_t list_shared(const TesSpace *s, int32_t *entry) {
+  const TesiAxis *a = s->axis;
+  bool end[6];
+  int64_t n = 0;
+  for (int f = 0; f < 6; f++) end[f] = f < 2 * s->dim && shares(s, f);
+  for (int64_t k = 0; k < a[2].nodes; k++)
+    for (int64_t j = 0; j < a[1].nodes; j++) {
+      const bool row = (end[4] && k == 0) || (end[5] && k == a[2].nodes - 1) || (end[2] && j == 0) ||
+                       (end[3] && j == a[1].nodes - 1);
+      const int64_t first = (k * a[1].nodes + j) * a[0].nodes, last = a[0].nodes - 1;
+      for (int64_t i = 0; i < a[0].nodes; i += row || i == last ? 1 : last) {
+        const bool is_shared = row || (end[0] && i == 0) || (end[1] && i == last);
+        if (!is_shared) continue;
+        if (entry) entry[n] = (int32_t)(first + i);
+        n++;
+      }
+    }
+  return n;
+}
+
+/* Ranks ascend x fastest; across faces, edges and corners. */
+static TesStatus list_sharers(const TesSpace *s, TesiSharers *to) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const TesCommunicator *ranks = tesi_context_communicator(ctx);
-  const int rank = ranks->rank, beside[2] = {(rank + ranks->size - 1) % ranks->size, (rank + 1) % ranks->size};
-  const bool cut[2] = {shares(s, 0), shares(s, 1)};
-  const int lower = tesi_space_lends(s, 1); /* the last layer of a ring is its first */
-  int64_t at = 0;
-  TES_ALLOC(&to->rank, 3);
-  TES_ALLOC(&to->first, 4);
-  TES_ALLOC(&to->entry, 4 * layer);
-  for (int other = 0; other < ranks->size; other++) {
-    const bool at_end[2] = {cut[0] && (other == rank || other == beside[0]),
-                            cut[1] && (other == rank || other == beside[1])};
-    if (other != rank && !at_end[0] && !at_end[1]) continue;
-    for (int i = 0; i < 2; i++) {
-      const int end = i ? !lower : lower;
-      for (int64_t j = 0; at_end[end] && j < layer; j++)
-        to->entry[at++] = (int32_t)(end ? s->length - layer + j : j);
+  const TesiWindow *w = s->mesh->window;
+  const int ranks = tesi_ranks(ctx);
+  int64_t entries = list_shared(s, NULL);
+  int part[3];
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) {
+      TES_ALLOC(&to->rank, ranks);
+      TES_ALLOC(&to->first, ranks + 1);
+      TES_ALLOC(&to->entry, entries);
     }
-    to->rank[to->ranks++] = other;
-    to->first[to->ranks] = at;
+    for (part[2] = 0; part[2] < w[2].parts; part[2]++)
+      for (part[1] = 0; part[1] < w[1].parts; part[1]++)
+        for (part[0] = 0; part[0] < w[0].parts; part[0]++) {
+          const bool own = part[0] == w[0].part && part[1] == w[1].part && part[2] == w[2].part;
+          const int64_t count = own ? 0 : list_common(s, part, NULL);
+          if (!own && !count) continue;
+          if (!pass) {
+            entries += count;
+            continue;
+          }
+          int32_t *list = to->entry + to->first[to->ranks];
+          const int64_t end = to->first[to->ranks] + (own ? list_shared(s, list) : list_common(s, part, list));
+          to->rank[to->ranks++] = tesi_mesh_rank(s->mesh, part);
+          to->first[to->ranks] = end;
+        }
   }
 done:
   return status;
 }
 
+/* Runs are rows, or planes where rows are whole, or one where planes are whole too. */
+static TesiOwned owned_of(const TesSpace *s) {
+  int64_t first[3], count[3], all[3], stride = 1, step = 1, start = 0;
+  TesiOwned own = {.run = 1, .rows = {1, 1}, .owned = 1};
+  bool whole = true;
+  int level = 0; /* of loops around the runs */
+  for (int d = 0; d < 3; d++) {
+    first[d] = tesi_space_lends(s, 2 * d);
+    count[d] = s->axis[d].nodes - first[d] - tesi_space_lends(s, 2 * d + 1);
+    all[d] = all_layers(s, d);
+    own.owned *= count[d];
+    start += first[d] * stride;
+    if (whole)
+      own.run *= count[d];
+    else
+      own.rows[level] = count[d], own.stride[level] = stride, own.step[level++] = step;
+    whole = whole && count[d] == s->axis[d].nodes && count[d] == all[d];
+    stride *= s->axis[d].nodes, step *= all[d];
+  }
+  own.start = start;
+  own.first = tesi_space_number(s, first);
+  if (own.run == own.owned) return tesi_owned(own.start, own.owned, own.first);
+  for (; level < 2; level++) own.stride[level] = stride, own.step[level] = step;
+  return own;
+}
+
 TesStatus tesi_space_lay_out(TesSpace *s) {
   TesContext *ctx = s->context;
   TesStatus status = TES_OK;
-  const int d = s->dim - 1;
   const TesiAxis *axis = s->axis;
-  const int64_t layer = s->length / axis[d].nodes, start = tesi_space_lends(s, 0) ? layer : 0,
-                owned = s->length - start - (tesi_space_lends(s, 1) ? layer : 0),
-                number = (int64_t)s->mesh->window[d].first * axis[d].step * layer;
   TesiSharers sharers = {0};
   bool *left_out = NULL;
   if (s->length > INT32_MAX)
     TES_FAIL(TES_OUT_OF_MEMORY, "%lld numbers per rank, of which 2^31 - 1 are possible: take more ranks",
              (long long)s->length);
-  TES_TRY(list_sharers(s, layer, &sharers));
-  TES_TRY(tesi_layout_create(ctx, s->length, (TesiOwned){start, owned, number + start}, &sharers, &s->layout));
+  TES_TRY(list_sharers(s, &sharers));
+  TES_TRY(tesi_layout_create(ctx, s->length, owned_of(s), &sharers, &s->layout));
   TES_ALLOC(&left_out, s->length);
-  for (int64_t j = 0; j < 2 * layer; j++) { /* the layers at both ends: nothing else is shared */
-    const int64_t i = j < layer ? j : s->length - 2 * layer + j;
+  for (int64_t j = 0; j < sharers.first[sharers.ranks]; j++) {
+    const int64_t i = sharers.entry[j];
     const int64_t at[3] = {i % axis[0].nodes, i / axis[0].nodes % axis[1].nodes,
                            i / axis[0].nodes / axis[1].nodes};
     for (int e = 0; e < 3; e++)

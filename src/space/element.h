@@ -9,6 +9,7 @@ typedef struct TesiElement {
   TesElement element;
   bool nodal; /* entries are values at nodes of a mesh of any kind; false: nodes and modes of a box (axes.h) */
   bool with_pressure; /* velocity and pressure in one space */
+  bool gridded;       /* ranks may cut a box in any direction; false: in the last one */
   bool weak;          /* values on boundaries are given weakly: all entries are unknowns */
   int usual;          /* the default degree */
   int most;           /* the highest degree; 0: it depends on the kind of mesh */

@@ -1,4 +1,6 @@
 #include "space/file_order.h"
+#include <string.h>
+#include "base/integer.h"
 #include "basis/entity_nodes.h"
 #include "parallel/rank_slices.h"
 
@@ -68,12 +70,67 @@ done:
 
 /* -------------------------------------------------------------------------------------------------------- */
 
-/* Boxes of several ranks have the numbers of one rank, with owned nodes in one block. */
+/* ---- boxes of several ranks ---------------------------------------------------------------------------- */
+
+/* Each rank puts as many numbers into files as the others. */
+static int64_t first_of_slab(const TesiFileOrder *o, int64_t rank) {
+  return o->all / tesi_ranks(o->context) * rank + tesi_min64(rank, o->all % tesi_ranks(o->context));
+}
+
+static TesStatus number_grid(const TesSpace *s, TesiFileOrder *o) {
+  TesContext *ctx = s->context;
+  TesStatus status = TES_OK;
+  const TesiAxis *a = s->axis;
+  const int rank = tesi_context_communicator(ctx)->rank;
+  int64_t at[3], n = 0;
+  TES_TRY(tesi_agree(ctx, tesi_alloc(ctx, (size_t)s->length + 1, sizeof *o->number, &o->number)));
+  for (at[2] = 0; at[2] < a[2].nodes; at[2]++)
+    for (at[1] = 0; at[1] < a[1].nodes; at[1]++)
+      for (at[0] = 0; at[0] < a[0].nodes; at[0]++) o->number[n++] = tesi_space_number(s, at);
+  o->grid = s->layout;
+  o->start = first_of_slab(o, rank);
+  o->own = first_of_slab(o, rank + 1) - o->start;
+done:
+  return status;
+}
+
+/* Pieces of slabs, one after the other, are sums of what ranks own of them. */
+TesStatus tesi_file_order_slab(const TesiFileOrder *o, const double *values, double *slab) {
+  enum { PIECE = 1 << 20 };
+  TesContext *ctx = o->context;
+  TesStatus status = TES_OK;
+  const TesiLayout *layout = o->grid;
+  const int64_t runs = tesi_layout_runs(layout);
+  double *piece = NULL;
+  TES_TRY(tesi_agree(ctx, tesi_alloc(ctx, PIECE, sizeof *piece, &piece)));
+  for (int64_t first = 0; first < o->all; first += PIECE) {
+    const int64_t count = tesi_min64(PIECE, o->all - first);
+    memset(piece, 0, (size_t)count * sizeof *piece);
+    for (int64_t r = 0; r < runs; r++) {
+      const TesiOwned own = tesi_layout_run(layout, r);
+      const int64_t begin = tesi_max64(own.first, first),
+                    end = tesi_min64(own.first + own.owned, first + count);
+      if (begin < end)
+        memcpy(piece + begin - first, values + own.start + begin - own.first,
+               (size_t)(end - begin) * sizeof *piece);
+    }
+    tesi_reduce(ctx, TESI_SUM, (int)count, piece);
+    const int64_t begin = tesi_max64(o->start, first), end = tesi_min64(o->start + o->own, first + count);
+    if (begin < end)
+      memcpy(slab + begin - o->start, piece + begin - first, (size_t)(end - begin) * sizeof *slab);
+  }
+done:
+  tesi_free(ctx, &piece);
+  return status;
+}
+
+/* Boxes have the numbers of one rank; where the last direction alone is cut, owned nodes are in one block. */
 TesStatus tesi_file_order_create(const TesSpace *space, TesiFileOrder *o) {
   const TesiLayout *layout = space->layout;
   *o = (TesiFileOrder){.context = space->context, .all = layout->global, .own = layout->owned};
   if (tesi_ranks(space->context) == 1) return TES_OK;
   if (space->mesh->kind != TES_MESH_BOX) return number_forest(space->view, o);
+  if (tesi_mesh_gridded(space->mesh)) return number_grid(space, o);
   o->start = layout->block[0].start;
   o->shift = layout->block[0].first - o->start;
   return TES_OK;

@@ -8,9 +8,11 @@
  * of a rank's own nodes are consecutive, and follow the numbers of the rank before. */
 typedef struct TesiFileOrder {
   TesContext *context;
-  int64_t all;    /* nodes of all ranks */
-  int64_t own;    /* nodes that this rank puts into files: */
-  int32_t *entry; /* [own] ascending by number; NULL: start, start + 1, .. */
+  int64_t all; /* nodes of all ranks */
+  int64_t own; /* nodes that this rank puts into files; of a box that ranks cut in other directions than the last one
+                   * tesi_file_order_slab() has them, else: */
+  const TesiLayout *grid; /* of such a box; NULL: it is none */
+  int32_t *entry;         /* [own] ascending by number; NULL: start, start + 1, .. */
   int64_t start;
   int64_t *number; /* [length] number of each entry; NULL: shift + entry */
   int64_t shift;
@@ -21,6 +23,9 @@ TesStatus tesi_file_order_create(const TesSpace *scalar, TesiFileOrder *order);
 /* The numbers alone, for trees that are a box of equal cells: the same numbers as for kind box. */
 TesStatus tesi_file_order_create_box(const TesSpace *scalar, TesiFileOrder *order);
 void tesi_file_order_free(TesiFileOrder *order);
+/* slab[own] <- the numbers start .. start + own - 1 of a box with a grid, from the parts of all ranks, values[length].
+ * Every rank calls it. */
+TesStatus tesi_file_order_slab(const TesiFileOrder *order, const double *values, double *slab);
 static inline int64_t tesi_file_number(const TesiFileOrder *order, int64_t entry) {
   return order->number ? order->number[entry] : order->shift + entry;
 }

@@ -65,11 +65,12 @@ done:
 /* The owned ones. */
 static int64_t owned_dofs(const TesSpace *s) {
   const TesiOwned *own = &s->layout->block[0];
-  const TesiAxis *last = &s->axis[s->dim - 1];
-  int64_t dofs = s->dofs;
+  int64_t dofs = 1;
   if (s->mesh->kind == TES_MESH_BOX) {
-    const int lent = tesi_space_lends(s, 0) + tesi_space_lends(s, 1);
-    return dofs - lent * (s->dofs / tesi_max(1, tesi_axis_end(last) - tesi_axis_first(last)));
+    for (int d = 0; d < s->dim; d++)
+      dofs *= tesi_axis_end(&s->axis[d]) - tesi_axis_first(&s->axis[d]) - tesi_space_lends(s, 2 * d) -
+              tesi_space_lends(s, 2 * d + 1);
+    return dofs;
   }
   dofs = own->owned;
   for (int64_t i = 0; i < s->length - s->dofs; i++) {
@@ -157,6 +158,9 @@ static TesStatus create(TesContext *ctx, const TesSpaceDesc *desc, const TesiSli
   s->parts = s->element->with_pressure ? s->dim + 1 : tesi_max(desc->components, 1);
   TES_TRY(take_given(s, desc->given));
   if (!s->element->nodal) TES_TRY(check_cells(s));
+  TES_CHECK(!tesi_mesh_gridded(s->mesh) || s->element->gridded,
+            "ranks cut boxes of element %s in the last direction only: leave ranks_along out",
+            tesi_element_words[s->element->element]);
   TES_TRY(s->parts == 1 ? tesi_space_be_scalar(s, -1) : tesi_space_create_scalars(s));
   TES_TRY(take_slips(s, desc->slips, like));
   if (!s->layout) TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));

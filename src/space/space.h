@@ -94,8 +94,10 @@ static inline const TesSpace *tesi_space_last(const TesSpace *space) {
 /* Of element rt: whether nothing fixes the constant of the pressure, the normal component is given on all faces. All
  * ranks call it. */
 bool tesi_space_closed(const TesSpace *space);
-/* Of one component over a box: whether another rank owns the entries at an end of the last direction. */
-bool tesi_space_lends(const TesSpace *space, int end);
+/* Of one component over a box: whether another rank owns the entries at a face. */
+bool tesi_space_lends(const TesSpace *space, int face);
+/* Of one component over a box: the number of an entry among those of all ranks, at its place in each direction. */
+int64_t tesi_space_number(const TesSpace *space, const int64_t at[3]);
 /* The degree of the polynomials that functions are in a cell: every scalar of elements rt and dg is one of Q_(k+1). */
 static inline int tesi_space_shape(const TesSpace *space) {
   return space->degree + !space->element->nodal;
@@ -112,7 +114,7 @@ TesStatus tesi_space_create_on(const TesSpace *space, const TesMesh *mesh, int d
 /* ---- steps of tes_space_create() ---- */
 /* Axes of one scalar, length and dofs; elements rt and dg: with nodes in direction `along`, -1: in none. */
 TesStatus tesi_space_fill_axes(TesSpace *space, int along);
-/* space->layout, of a box of which ranks have layers: each owns all of its nodes but those on its lower cut. */
+/* space->layout, of a box that ranks cut: each owns all of its nodes but those on its lower cuts. */
 TesStatus tesi_space_lay_out(TesSpace *space);
 /* A space of one component becomes its own only part. Its length must be set. */
 void tesi_space_be_own_part(TesSpace *space);

@@ -276,7 +276,7 @@ static TesStatus number_nodes(TesiCellView *s, const TesiLayout *layout) {
   if (layout)
     s->layout = tesi_layout_retain(layout);
   else if (s->mesh->kind == TES_MESH_FOREST)
-    TES_TRY(tesi_layout_create(ctx, s->length, (TesiOwned){0, nodes.owned, nodes.first}, &nodes.sharers,
+    TES_TRY(tesi_layout_create(ctx, s->length, tesi_owned(0, nodes.owned, nodes.first), &nodes.sharers,
                                &s->layout));
   else
     TES_TRY(tesi_layout_create_plain(ctx, s->length, &s->layout));

@@ -44,8 +44,8 @@ typedef struct TesiTransferTable {
 
 struct TesTransfer {
   const TesiTransferTable *table;
-  const TesiTransferTable *local; /* of kind box on several ranks: the kind's own, of this rank's cells */
-  void *owned;                    /* there: a fine vector with zeros in what others own */
+  const TesiTransferTable *local;  /* of kind box on several ranks: the kind's own, of this rank's cells */
+  struct TesiTransferShare *share; /* there: what this rank owns of fine vectors (transfer_ranks.c) */
   TesContext *context;
   TesSpace *coarse, *fine;
   int64_t coarse_length, fine_length;

@@ -1,9 +1,15 @@
 /* Transfers of kinds box and rt on several ranks: each has the coarse cells over its fine ones, and cuts lie on coarse
  * vertices. So prolongation needs nobody. A node on a cut is restricted by the rank that owns it alone, and what comes
  * to coarse nodes from both sides is summed. */
-#include <string.h>
 #include "device/copies.h"
+#include "device/moves.h"
 #include "transfer/transfer.h"
+
+typedef struct TesiTransferShare {
+  void *fine;               /* a fine vector with zeros in what others own */
+  TesiMoveList own, others; /* entries of fine vectors */
+  TesiMoves *copy, *subtract;
+} TesiTransferShare;
 
 static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, void *fine) {
   return t->local->prolongate(t, coarse, add, fine);
@@ -12,14 +18,9 @@ static TesStatus prolongate(const TesTransfer *t, const void *coarse, bool add, 
 static TesStatus restrict_(const TesTransfer *t, const void *fine, void *coarse) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
-  const size_t size = tesi_precision_size(t->precision);
-  const TesiLayout *layout = t->fine->layout;
-  for (int i = 0; i < layout->blocks; i++) {
-    const size_t start = (size_t)layout->block[i].start * size;
-    TES_TRY(tesi_context_device(ctx)->copy(ctx, layout->block[i].owned, 1, t->precision,
-                                           (const char *)fine + start, t->precision, (char *)t->owned + start));
-  }
-  TES_TRY(t->local->restrict_(t, t->owned, coarse));
+  const TesiTransferShare *share = t->share;
+  TES_TRY(tesi_moves_run(share->copy, TESI_MOVE_COPY, t->precision, fine, share->fine, false));
+  TES_TRY(t->local->restrict_(t, share->fine, coarse));
   TES_TRY(tesi_sum_copies(ctx, t->coarse->layout->sum, t->precision, coarse));
 done:
   return status;
@@ -43,10 +44,8 @@ TesStatus tesi_transfer_restrict_residual(const TesTransfer *t, const TesOperato
   TesStatus status = TES_OK;
   void *to = coarse->data;
   const TesTransfer *part = part_of(t, &to);
-  const int64_t others = t->fine->layout->block[0].start;
   TES_TRY(op->local->residual(op, b->data, x->data, r->data));
-  if (others)
-    TES_TRY(tesi_context_device(ctx)->axpy(ctx, others, -1, op->precision, b->data, op->precision, r->data));
+  TES_TRY(tesi_moves_run(part->share->subtract, TESI_MOVE_SUBTRACT, op->precision, b->data, r->data, false));
   TES_TRY(part->local->restrict_(part, r->data, to));
   TES_TRY(tesi_sum_copies(ctx, part->coarse->layout->sum, t->precision, to));
   if (part != t) TES_TRY(tesi_transfer_collect(t, coarse->data));
@@ -55,8 +54,16 @@ done:
 }
 
 static void destroy(TesTransfer *t) {
+  TesContext *ctx = t->context;
+  TesiTransferShare *share = t->share;
   t->local->destroy(t);
-  tesi_context_device(t->context)->release(t->context, &t->owned);
+  if (!share) return;
+  tesi_moves_destroy(&share->copy);
+  tesi_moves_destroy(&share->subtract);
+  tesi_free(ctx, &share->own.list);
+  tesi_free(ctx, &share->others.list);
+  tesi_context_device(ctx)->release(ctx, &share->fine);
+  tesi_free(ctx, &t->share);
 }
 
 static TesStatus prolongate_ref(const TesTransfer *t, const double *coarse, bool add, double *fine) {
@@ -66,13 +73,9 @@ static TesStatus prolongate_ref(const TesTransfer *t, const double *coarse, bool
 static TesStatus restrict_ref(const TesTransfer *t, const double *fine, double *coarse) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
-  const TesiLayout *layout = t->fine->layout;
   double *owned = NULL;
   TES_ALLOC(&owned, t->fine_length);
-  for (int i = 0; i < layout->blocks; i++) {
-    const TesiOwned *own = &layout->block[i];
-    memcpy(owned + own->start, fine + own->start, (size_t)own->owned * sizeof *owned);
-  }
+  tesi_moves_host(&t->share->own, TESI_MOVE_COPY, TES_DOUBLE, fine, owned, false);
   TES_TRY(t->local->restrict_ref(t, owned, coarse));
   tesi_exchange_sum(t->coarse->layout->sum, TES_DOUBLE, coarse);
 done:
@@ -90,10 +93,15 @@ TesStatus tesi_transfer_share(TesTransfer *t) {
   TesContext *ctx = t->context;
   TesStatus status = TES_OK;
   const size_t bytes = (size_t)t->fine_length * tesi_precision_size(t->precision);
-  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, &t->owned));
+  TES_NEW(&t->share);
+  TES_TRY(tesi_move_list_layout(t->fine->layout, false, &t->share->own));
+  TES_TRY(tesi_move_list_layout(t->fine->layout, true, &t->share->others));
+  TES_TRY(tesi_moves_create(ctx, &t->share->own, &t->share->copy));
+  TES_TRY(tesi_moves_create(ctx, &t->share->others, &t->share->subtract));
+  TES_TRY(tesi_context_device(ctx)->allocate(ctx, bytes, &t->share->fine));
   TES_TRY(tesi_prepare_copies(ctx, t->coarse->layout->sum));
+done: /* what is there is released by this table */
   t->local = t->table;
   t->table = &table;
-done:
   return status;
 }

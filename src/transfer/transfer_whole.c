@@ -4,15 +4,16 @@
  * different rounding in it; prolongation between forests gives all copies of a fine node the value of one rank. */
 #include "device/gathered.h"
 #include "operator/operator_wide.h"
+#include "parallel/rank_slices.h"
 #include "space/file_order.h"
 #include "transfer/transfer.h"
 
 typedef struct Plan {
-  TesTransfer *part;      /* to this rank's part of the coarse level */
-  void *coarse;           /* of that level */
-  TesiWide *wide;         /* of elements rt and dg, in the place of what follows */
-  TesiGathered *gathered; /* of each scalar of the space */
-  int32_t *place, *own;   /* of the plain versions: tesi_gathered_create() */
+  TesTransfer *part;             /* to this rank's part of the coarse level */
+  void *coarse;                  /* of that level */
+  TesiWide *wide;                /* of elements rt and dg, in the place of what follows */
+  TesiGathered *gathered;        /* of each scalar of the space */
+  int32_t *place, *own, *number; /* of the plain versions too: tesi_gathered_create() */
   int64_t owned;
 } Plan;
 
@@ -59,6 +60,7 @@ static void destroy(TesTransfer *t) {
   tesi_wide_destroy(&plan->wide);
   tesi_free(t->context, &plan->place);
   tesi_free(t->context, &plan->own);
+  tesi_free(t->context, &plan->number);
   tesi_context_device(t->context)->release(t->context, &plan->coarse);
   tesi_free(t->context, &t->plan);
 }
@@ -107,20 +109,47 @@ static const TesiTransferTable table = {.prolongate = prolongate,
                                         .prolongate_ref = prolongate_ref,
                                         .restrict_ref = restrict_ref};
 
-/* Nodes have the number that one rank gives them. */
+/* plan->number <- of the places in the whole: whose entries are counted rank by rank. */
+static TesStatus number_by_rank(const TesSpace *part, int64_t first, Plan *plan) {
+  TesContext *ctx = part->context;
+  TesStatus status = TES_OK;
+  const int64_t all = part->layout->global;
+  double *number = NULL;
+  TES_ALLOC(&number, all);
+  TES_ALLOC(&plan->number, all);
+  for (int64_t i = 0; i < plan->owned; i++) number[plan->place[plan->own[i]]] = (double)(first + i);
+  tesi_reduce(ctx, TESI_SUM, (int)all, number);
+  for (int64_t i = 0; i < all; i++) plan->number[i] = (int32_t)number[i];
+done:
+  tesi_free(ctx, &number);
+  return status;
+}
+
+/* Nodes have the number that one rank gives them. Those that a rank of a grid owns do not follow one another. */
 static TesStatus number_nodes(const TesSpace *part, Plan *plan) {
   TesContext *ctx = part->context;
   TesStatus status = TES_OK;
+  const TesiLayout *layout = part->layout;
   TesiFileOrder order;
+  TesiSlices slices = {0};
   TES_TRY(tesi_file_order_create(part, &order));
-  plan->owned = order.own;
+  plan->owned = order.grid ? layout->owned : order.own;
   TES_ALLOC(&plan->place, part->length);
-  TES_ALLOC(&plan->own, order.own);
+  TES_ALLOC(&plan->own, plan->owned);
   for (int64_t i = 0; i < part->length; i++) plan->place[i] = (int32_t)tesi_file_number(&order, i);
-  for (int64_t i = 0; i < order.own; i++) plan->own[i] = (int32_t)tesi_file_entry(&order, i);
-  const int64_t first = order.own ? plan->place[plan->own[0]] : 0;
-  TES_TRY(tesi_gathered_create(ctx, order.own, first, plan->own, part->length, plan->place, &plan->gathered));
+  for (int64_t i = 0; i < order.own && !order.grid; i++) plan->own[i] = (int32_t)tesi_file_entry(&order, i);
+  for (int64_t i = 0, n = 0; i < part->length && order.grid; i++)
+    if (tesi_layout_owns(layout, i)) plan->own[n++] = (int32_t)i;
+  int64_t first = plan->owned ? plan->place[plan->own[0]] : 0;
+  if (order.grid) {
+    TES_TRY(tesi_slices_create(ctx, plan->owned, &slices));
+    first = slices.first;
+    TES_TRY(number_by_rank(part, first, plan));
+  }
+  TES_TRY(tesi_gathered_create(ctx, plan->owned, first, plan->own, part->length, plan->place, layout->global,
+                               plan->number, &plan->gathered));
 done:
+  tesi_slices_free(&slices);
   tesi_file_order_free(&order);
   return status;
 }

@@ -132,6 +132,12 @@ static TesStatus choose_kind(TesiCaseReader *r) {
     TES_TRY(tesi_case_refuse(
         r, "mesh.box.spacing",
         "a box that is no mesh of trees, of equal cells, works on one rank with this problem"));
+  if (mesh->kind == TES_MESH_BOX && tesi_ranks(r->ctx) > 1 && r->support) {
+    const int asked = r->draft.c.problem.degree, degree = asked ? asked : r->support->degree.usual;
+    int cells[3];
+    for (int d = 0; d < 3; d++) cells[d] = tesi_max(mesh->cells[d], 1) << mesh->refine;
+    tesi_problem_choose_grid(r->ctx, r->support, mesh->dim ? mesh->dim : 3, degree, cells, mesh->ranks_along);
+  }
 done:
   return status;
 }

@@ -37,9 +37,9 @@ struct TesiCoarseMatrix {
 static void gather(const TesiCoarseMatrix *m, const double *b, double *to) {
   const TesiLayout *layout = m->op->space->layout;
   memset(to, 0, (size_t)m->size * sizeof *to);
-  for (int i = 0; i < layout->blocks; i++) {
-    const TesiOwned *own = &layout->block[i];
-    memcpy(to + own->first, b + own->start, (size_t)own->owned * sizeof *b);
+  for (int64_t i = 0, runs = tesi_layout_runs(layout); i < runs; i++) {
+    const TesiOwned own = tesi_layout_run(layout, i);
+    memcpy(to + own.first, b + own.start, (size_t)own.owned * sizeof *b);
   }
   tesi_reduce(m->context, TESI_SUM, (int)m->size, to);
 }

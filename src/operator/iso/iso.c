@@ -13,7 +13,9 @@ static TesStatus find_beyond(const TesMesh *mesh, double beyond[2]) {
   TesStatus status = TES_OK;
   const int d = mesh->dim - 1;
   double *x = NULL;
-  TES_TRY(tesi_mesh_gather_vertices(mesh, &x));
+  TES_CHECK(!tesi_mesh_gridded(mesh),
+            "ranks cut boxes of element iso in the last direction only: leave ranks_along out");
+  TES_TRY(tesi_mesh_gather_vertices(mesh, d, &x));
   for (int end = 0; end < 2; end++) {
     const int at = mesh->window[d].first + (end ? mesh->box[d] + 1 : 0);
     beyond[end] = tesi_mesh_cut(mesh, 2 * d + end) ? x[at] - x[at - 1] : 0;

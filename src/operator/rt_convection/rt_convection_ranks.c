@@ -18,7 +18,7 @@ TesStatus tesi_rt_convection_ranks_create(const TesSpace *space, TesiRtConvectio
   *ranks = NULL;
   TES_NEW(&r);
   r->context = ctx;
-  TES_TRY(tesi_wide_create_space(space, (TesiReach){.layers = 1}, &r->wide));
+  TES_TRY(tesi_wide_create_space(space, tesi_reach(1, 2), &r->wide));
   const TesSpace *wide = tesi_wide_space(r->wide);
   TES_TRY(tesi_wide_report(r->wide, tesi_rt_convection_create(wide, &r->inner)));
   TES_TRY(tesi_wide_report(r->wide, tesi_vector_create_on(wide->layout, TES_DOUBLE, &r->u)));

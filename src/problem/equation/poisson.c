@@ -66,7 +66,8 @@ static const TesiSupport support = {
               [TESI_OF_COARSE] = TESI_ALL_WORDS},
     .smoother = TESI_Q_SMOOTHERS(0),
     .lacks = lacks,
-    .ranks = {.meshes = TESI_ON_GRID | TESI_ON_TREES,
+    .ranks = {.gridded = true,
+              .meshes = TESI_ON_GRID | TESI_ON_TREES,
               .has = TESI_BIT(TESI_HAS_NAME) | TESI_BIT(TESI_HAS_A) | TESI_BIT(TESI_HAS_C) |
                      TESI_BIT(TESI_HAS_MATERIALS) | TESI_BIT(TESI_HAS_ADDED_LOAD) | TESI_BIT(TESI_HAS_POINTS) |
                      TESI_BIT(TESI_HAS_VTU) | TESI_BIT(TESI_HAS_ADAPT) | TESI_BIT(TESI_HAS_DWR) |

@@ -68,7 +68,7 @@ done:
 static double length_along(const TesProblem *p, int d) {
   const double *x = p->mesh->coordinates[d];
   double length = x[p->mesh->box[d]] - x[0];
-  if (p->mesh->box[d] < p->mesh->window[d].cells) tesi_reduce(p->context, TESI_SUM, 1, &length);
+  if (tesi_mesh_parted(p->mesh, d)) tesi_mesh_sum_parts(p->mesh, d, 1, &length);
   return length;
 }
 

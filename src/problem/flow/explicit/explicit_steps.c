@@ -21,11 +21,12 @@ static TesiExplicitFlow *flow_of(const TesProblem *p) {
 static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
   TesContext *ctx = coarse->context;
   TesStatus status = TES_OK;
-  double *x[3] = {NULL}, *last = NULL;
+  double *x[3] = {NULL}, *from = NULL;
   TesMeshDesc desc = {.dim = coarse->dim, .kind = TES_MESH_BOX};
-  TES_TRY(tesi_mesh_gather_vertices(coarse, &last));
   for (int d = 0; d < coarse->dim; d++) {
-    const double *from = d + 1 == coarse->dim ? last : coarse->coordinates[d];
+    tesi_free(ctx, &from);
+    TES_TRY(tesi_mesh_gather_vertices(coarse, d, &from));
+    desc.ranks_along[d] = coarse->window[d].parts;
     desc.cells[d] = 2 * coarse->window[d].cells;
     TES_ALLOC(&x[d], desc.cells[d] + 1);
     for (int i = 0; i <= desc.cells[d]; i++)
@@ -35,7 +36,7 @@ static TesStatus halve(const TesMesh *coarse, TesMesh **fine) {
   TES_TRY(tes_mesh_create(ctx, &desc, fine));
 done:
   for (int d = 0; d < 3; d++) tesi_free(ctx, &x[d]);
-  tesi_free(ctx, &last);
+  tesi_free(ctx, &from);
   return status;
 }
 

@@ -40,9 +40,9 @@ struct TesiSteadySchur {
 /* to[layout->global] <- the entries of all ranks, each once. */
 static void gather(TesContext *ctx, const TesiLayout *layout, const double *v, double *to) {
   memset(to, 0, (size_t)layout->global * sizeof *to);
-  for (int i = 0; i < layout->blocks; i++) {
-    const TesiOwned *own = &layout->block[i];
-    memcpy(to + own->first, v + own->start, (size_t)own->owned * sizeof *v);
+  for (int64_t i = 0, runs = tesi_layout_runs(layout); i < runs; i++) {
+    const TesiOwned own = tesi_layout_run(layout, i);
+    memcpy(to + own.first, v + own.start, (size_t)own.owned * sizeof *v);
   }
   tesi_reduce(ctx, TESI_SUM, (int)layout->global, to);
 }
