@@ -7,10 +7,10 @@
 
 typedef struct TesiGathered TesiGathered;
 
-/* Entry own_entry[i] of this rank's vectors is number own_first + i of all ranks, i < own: of all ranks together these
- * are all, each once. place[length]: of every entry here, where it is in the whole. number[all], of entries of the
- * whole: their numbers; NULL: they are their places. The lists are to stay as long as the object. All ranks call this,
- * and the first function below. */
+/* The whole has the entries of all ranks, and one rank owns each entry. This rank owns `own` entries: entry
+ * own_entry[i] of its vectors has the number own_first + i. place[length]: the place in the whole of every entry here.
+ * number[all]: the number of every entry of the whole; NULL: numbers are places. The lists are to stay as long as the
+ * object. All ranks call this, and the first function below. */
 TesStatus tesi_gathered_create(TesContext *ctx, int64_t own, int64_t own_first, const int32_t *own_entry,
                                int64_t length, const int32_t *place, int64_t all, const int32_t *number,
                                TesiGathered **gathered);

@@ -172,8 +172,8 @@ static bool is_bare(const TesiTrees *c, int64_t tree, int number, int edge_direc
   return true;
 }
 
-/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3, since the direction of an edge may differ in the next
- * tree), and their part without a face inside. */
+/* Vertices (directions from -1 to 0, exclusive) or edges (0 to 3: an edge may have another direction in the next tree).
+ * A vertex or an edge of a tree is bare if none of its faces is inside. */
 typedef struct Pinches {
   const TesiTrees *trees;
   int first, end;
